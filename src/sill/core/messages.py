@@ -1,0 +1,129 @@
+"""What a conversation is made of.
+
+Values only: no timestamps, no storage keys. Two messages with the same content
+are equal, so tests compare them with ``==``.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Literal, NewType
+
+Fingerprint = NewType("Fingerprint", str)
+Role = Literal["system", "user", "assistant", "tool"]
+Status = Literal["open", "complete", "partial", "failed", "cancelled", "interrupted"]
+
+
+def fingerprint(text: str) -> Fingerprint:
+    """``sha256:`` and the hash of the exact UTF-8 text. Lone surrogates raise ``UnicodeEncodeError``."""
+    return Fingerprint("sha256:" + hashlib.sha256(text.encode()).hexdigest())
+
+
+@dataclass(frozen=True, slots=True)
+class FileStamp:
+    """Which document, in which state."""
+
+    path: str
+    fingerprint: Fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call the model asked for; ``arguments`` is the JSON text exactly as it arrived."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+# What a message carries beside its text. ``None`` means plain talk.
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """The message holds the whole document in this state."""
+
+    stamp: FileStamp
+
+
+@dataclass(frozen=True, slots=True)
+class FileDelta:
+    """The message turns the document from ``base`` into ``stamp``."""
+
+    stamp: FileStamp
+    base: Fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class FileNotice:
+    """The message tells what happened to a document without showing its text."""
+
+    path: str
+    event: Literal["deleted", "renamed", "omitted"]
+    fingerprint: Fingerprint | None = None  # the state that was omitted, if one was
+    new_path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The message quotes these earlier turns."""
+
+    turns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCalls:
+    calls: tuple[ToolCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    call_id: str
+    name: str
+
+
+Carried = FileState | FileDelta | FileNotice | Recall | ToolCalls | ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Role
+    text: str
+    carries: Carried | None = None
+
+    @property
+    def hidden(self) -> bool:
+        """Context put in for the model; people see the files and turns themselves."""
+        return isinstance(self.carries, FileState | FileDelta | FileNotice | Recall)
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """A message and what it adds to a request, template overhead included."""
+
+    message: Message
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Hidden context, question, tool rounds, reply: stored, kept, evicted and retried whole."""
+
+    id: str
+    messages: tuple[Sized, ...]
+
+    @property
+    def tokens(self) -> int:
+        return sum(sized.tokens for sized in self.messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """Between two evictions requests only grow.
+
+    ``first`` is the first turn still in the window (None: all of them); ``dropped`` names hidden messages
+    of kept turns, as (turn, position), that are left out because something newer replaced them.
+    """
+
+    number: int = 0
+    first: str | None = None
+    dropped: frozenset[tuple[str, int]] = frozenset()

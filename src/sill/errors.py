@@ -1,0 +1,136 @@
+"""What can go wrong, as one tree. Every error says what happened and what to do.
+
+    SillError
+    ├── UsageError             the caller asked for something that cannot be; exit code 2
+    │   ├── SettingsError      a settings file, variable or flag is wrong
+    │   └── FileRefused        a file cannot be used as text; names it and says why
+    ├── ProviderError          the model's side failed; exit code 1
+    │   ├── Unreachable        nobody answers there
+    │   ├── TimedOut           somebody took the call and stayed silent
+    │   ├── KeyRefused         401 or 403
+    │   ├── ModelMissing       the endpoint does not have that model
+    │   ├── Overflow           the endpoint says that the prompt is too long
+    │   ├── RateLimited        429, may be tried later
+    │   ├── QuotaExhausted     429 or 402, will not get better by waiting
+    │   └── BadAnswer          anything else that is not an answer
+    ├── ChatBusy               another turn of this chat is in flight
+    ├── Fenced                 this turn was closed by somebody else meanwhile
+    ├── StoreError             the database cannot be used; nothing was written
+    └── LocalModelError        the bundled model cannot be fetched or started
+
+Expected outcomes (over budget, rejected edits) are values, not errors.
+"""
+
+
+class SillError(Exception):
+    """``message`` is one line for people; ``hint`` says what to do about it."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+class UsageError(SillError):
+    exit_code = 2
+
+
+class SettingsError(UsageError):
+    pass
+
+
+class FileRefused(UsageError):
+    def __init__(self, path: str, reason: str, *, hint: str = "") -> None:
+        super().__init__(f"{path}: {reason}", hint=hint)
+        self.path = path
+        self.reason = reason
+
+
+class ProviderError(SillError):
+    """``endpoint`` never holds a key; ``status`` is the HTTP status if there was one."""
+
+    def __init__(
+        self, message: str, *, endpoint: str = "", status: int | None = None, hint: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.endpoint = endpoint
+        self.status = status
+
+
+class Unreachable(ProviderError):
+    pass
+
+
+class TimedOut(ProviderError):
+    pass
+
+
+class KeyRefused(ProviderError):
+    pass
+
+
+class ModelMissing(ProviderError):
+    pass
+
+
+class Overflow(ProviderError):
+    """``window`` and ``prompt`` are the endpoint's own numbers where it gave them."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        endpoint: str = "",
+        status: int | None = None,
+        window: int | None = None,
+        prompt: int | None = None,
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, endpoint=endpoint, status=status, hint=hint)
+        self.window = window
+        self.prompt = prompt
+
+
+class RateLimited(ProviderError):
+    """``retry_after`` in seconds, if the endpoint said so."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        endpoint: str = "",
+        status: int | None = None,
+        retry_after: float | None = None,
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, endpoint=endpoint, status=status, hint=hint)
+        self.retry_after = retry_after
+
+
+class QuotaExhausted(ProviderError):
+    pass
+
+
+class BadAnswer(ProviderError):
+    pass
+
+
+class ChatBusy(SillError):
+    pass
+
+
+class Fenced(SillError):
+    pass
+
+
+class StoreError(SillError):
+    pass
+
+
+class LocalModelError(SillError):
+    pass

@@ -1,0 +1,199 @@
+"""The few places where the engine meets the world."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from .core.certificate import Certificate, Counts, Tokenizer, Usage
+from .core.messages import Epoch, Fingerprint, Message, Status, ToolCall
+from .core.request import ChatRequest
+
+# --- Model ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallDelta:
+    """More of tool call ``index``; the whole calls come with ``Ended``."""
+
+    index: int
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The last event of a stream, always.
+
+    ``complete`` only if the server finished by itself, said so, and every tool call parses.
+    Anything else is ``partial`` with the reason in words; its text is kept, its calls are not.
+    """
+
+    outcome: Literal["complete", "partial"]
+    finish_reason: str | None
+    usage: Usage | None
+    tool_calls: tuple[ToolCall, ...] = ()
+    reason: str = ""
+
+
+ModelEvent = TextDelta | ReasoningDelta | ToolCallDelta | Ended
+
+
+class Model(Protocol):
+    """One model at one endpoint."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def endpoint(self) -> str:
+        """Its base URL, without any key."""
+        ...
+
+    def stream(self, request: ChatRequest) -> AsyncIterator[ModelEvent]:
+        """The reply as it arrives, closed by one ``Ended``.
+
+        A failure before the first payload raises a ``ProviderError``; after it, it is a partial end.
+        Closing the iterator closes the connection at once.
+        """
+        ...
+
+
+# --- TokenCounter --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Overhead:
+    """What a request costs beside the texts in it: never less than the truth.
+
+    ``message`` is per message by role, ``request`` once, ``default_system`` when no system message leads.
+    """
+
+    message: Mapping[str, int]
+    request: int
+    default_system: int = 0
+
+
+class TokenCounter(Protocol):
+    """Counts the way one model does. Never raises, never blocks past its time-out."""
+
+    @property
+    def tokenizer(self) -> Tokenizer: ...
+
+    async def count(self, texts: Sequence[str]) -> Counts:
+        """Each text alone, as plain text; one batch, one call."""
+        ...
+
+    async def count_request(self, request: ChatRequest) -> Counts:
+        """The whole rendered request as the server will count it: one number."""
+        ...
+
+    async def overhead(self) -> Overhead: ...
+
+
+# --- Store ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTurn:
+    id: str
+    chat: str
+    status: Status
+    messages: tuple[Message, ...]
+    model: str = ""
+    endpoint: str = ""
+    outcome: str = ""
+    certificate: Certificate | None = None
+    usage: Usage | None = None
+    epoch: Epoch = field(default_factory=Epoch)
+    plan: str = ""  # the plan's items as JSON, for people who ask what was sent and why
+    request: bytes = b""  # the exact body of the last request; only where it was asked for
+    started_ms: int = 0
+    took_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The finished turns a plan can use: those of the present epoch, oldest first."""
+
+    turns: tuple[StoredTurn, ...]
+    epoch: Epoch
+    earlier: int = 0  # turns that left the window before this epoch
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Everything that is written before the model is called, in one transaction."""
+
+    messages: tuple[Message, ...]  # hidden context that is sent, then the question
+    model: str
+    endpoint: str
+    certificate: Certificate
+    epoch: Epoch
+    plan: str
+    request: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """Everything that is written after the model has spoken, in one transaction."""
+
+    status: Status
+    messages: tuple[Message, ...]  # tool rounds and the reply, as far as they came
+    outcome: str = ""
+    certificate: Certificate | None = None
+    usage: Usage | None = None
+    took_ms: int = 0
+
+
+class Store(Protocol):
+    """Keeps chats. Every write is one transaction; what ``begin`` and ``finish`` returned from is never lost."""
+
+    async def new_chat(self, workspace: str, title: str = "") -> str: ...
+
+    async def latest_chat(self, workspace: str) -> str | None: ...
+
+    async def history(self, chat: str) -> History:
+        """Complete turns (and partial ones the user kept) from the present epoch's first turn on."""
+        ...
+
+    async def begin(self, chat: str, opening: Opening) -> str:
+        """The new open turn's id. ``ChatBusy`` if the chat has an open turn; nothing is written then."""
+        ...
+
+    async def checkpoint(self, turn: str, partial: str) -> None:
+        """Keep what has arrived so far, should the process die."""
+        ...
+
+    async def record_request(self, turn: str, certificate: Certificate, request: bytes) -> None:
+        """A further request of the same turn (a tool round)."""
+        ...
+
+    async def finish(self, turn: str, closing: Closing) -> None:
+        """``Fenced`` if the turn is no longer open."""
+        ...
+
+    async def turn(self, turn: str) -> StoredTurn | None:
+        """Any turn, with the exact request that was sent."""
+        ...
+
+    async def turns(self, chat: str, limit: int | None = None) -> list[StoredTurn]:
+        """The chat's turns of every status, oldest first; with ``limit`` the last ones."""
+        ...
+
+    async def known_counts(
+        self, tokenizer: str, fingerprints: Sequence[Fingerprint]
+    ) -> dict[Fingerprint, int]: ...
+
+    async def remember_counts(self, tokenizer: str, counts: Mapping[Fingerprint, int]) -> None: ...
+
+    async def close(self) -> None: ...
