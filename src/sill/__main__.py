@@ -1,0 +1,5 @@
+"""``python -m sill``."""
+
+from .cli.main import main
+
+main()

@@ -1,0 +1,105 @@
+"""The command line: names of commands and where they live, nothing more.
+
+Commands are imported when they are called, so that ``sill --help`` stays quick.
+"""
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from .. import __version__
+from ..errors import SillError
+
+# Name -> (module, one line of help). Only what works is listed.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "chat": ("chat", "Talk with a model about the files of a folder."),
+    "ask": ("ask", "Ask one question and print the answer."),
+    "explain": ("explain", "Show what a request held, item by item, and why."),
+    "tokens": ("tokens", "Count tokens, like wc."),
+    "model": ("model", "Fetch, list and choose local models."),
+    "trust": ("trust", "Allow a folder's settings to choose a remote endpoint."),
+    "doctor": ("doctor", "Check endpoint, counting and storage, and say what to do."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands' names and help without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"{__package__}.{COMMANDS[cmd_name][0]}")
+        command = getattr(module, "command", None) or getattr(module, cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, COMMANDS, n=1)
+            hint = f" Did you mean `{near[0]}`?" if near else " See `sill --help`."
+            ctx.fail(f"There is no command `{name}`.{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Settings: sill.toml in the folder or above it, then the user's own; `sill doctor` shows "
+    "each value and where it came from.",
+)
+@click.version_option(__version__, "--version", prog_name="sill", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Sill keeps what matters at your model's context window.
+
+    A chat over a folder of notes and code that knows, to the token and before sending, what the
+    model will see. Works with any OpenAI-compatible endpoint, or with a small local model.
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run a command; errors are one line on standard error, never a traceback."""
+    sys.exit(run(cli, arguments))
+
+
+def run(command: click.Command, arguments: list[str] | None = None, **extra: Any) -> int:
+    try:
+        code = command.main(arguments, prog_name="sill", standalone_mode=False, **extra)
+    except click.exceptions.Exit as exit_request:
+        return exit_request.exit_code
+    except click.Abort:
+        return 130
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except SillError as error:
+        complain(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader has gone (`sill … | head`): nothing to say, and nobody to say it to.
+        sys.stderr.close()
+        return 141
+    return code if isinstance(code, int) else 0
+
+
+def complain(error: SillError) -> None:
+    from .screen import plain
+
+    click.echo(f"sill: {plain(error.message)}", err=True)
+    if error.hint:
+        click.echo(f"      {plain(error.hint)}", err=True)

@@ -1,0 +1,39 @@
+"""Text on its way to a terminal or a pipe: nothing in it can steer the terminal."""
+
+import sys
+
+# Invisible or direction-changing characters that make text look like something it is not.
+_SLY = {
+    *range(0x200B, 0x2010),
+    *range(0x202A, 0x202F),
+    *range(0x2060, 0x2070),
+    0xFEFF,
+    0x061C,
+    *range(0xE0000, 0xE0080),
+}
+
+
+def plain(text: str) -> str:
+    """``text`` with control characters, escapes and bidi marks made visible; tab and newline stay."""
+    if text.isprintable():
+        return text
+    return "".join(map(_visible, text))
+
+
+def _visible(character: str) -> str:
+    code = ord(character)
+    if character in "\n\t":
+        return character
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\u2421"
+    if 0x80 <= code < 0xA0 or code in _SLY or 0xD800 <= code < 0xE000:
+        return f"<U+{code:04X}>"
+    return character
+
+
+def colour_wanted() -> bool:
+    import os
+
+    return sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

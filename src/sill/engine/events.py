@@ -1,0 +1,68 @@
+"""What a turn tells while it runs: the same for terminal, web and library."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ..core.certificate import Certificate, Usage
+from ..core.plan import Plan
+
+Outcome = Literal["complete", "partial", "failed", "cancelled", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The turn is stored and the request is about to leave."""
+
+    turn: str
+    plan: Plan
+    certificate: Certificate
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """Reasoning the model shows beside its answer; never stored as the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the user should know, in one line."""
+
+    text: str
+    level: Literal["info", "warning"] = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUsed:
+    name: str
+    arguments: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    turn: str
+    outcome: Outcome
+    text: str
+    certificate: Certificate
+    usage: Usage | None
+    took_ms: int
+    reason: str = ""  # why it is not complete
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Nothing was sent and nothing was written."""
+
+    needed: int
+    available: int
+    reason: str
+
+
+Event = Started | Delta | Thought | Notice | ToolUsed | Finished | Refused

@@ -1,0 +1,73 @@
+"""Which project settings may choose where text is sent.
+
+A ``sill.toml`` that comes with somebody else's folder must not be able to send the user's notes and
+key to an address the user never chose. Loopback addresses are always fine; anything else needs one
+``sill trust``, bound to the exact content of the file.
+"""
+
+import hashlib
+import ipaddress
+import json
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from .errors import SettingsError
+from .settings import Settings
+
+_POWERFUL = ("base_url", "api_key", "database", "local_model")
+
+
+def refuse_untrusted(settings: Settings, project_file: Path | None, trust_file: Path) -> None:
+    """Raise unless everything the project file chooses stays on this machine or was trusted."""
+    if project_file is None or is_trusted(project_file, trust_file):
+        return
+    for key, value in settings.values.items():
+        name = key.rsplit(".", 1)[-1]
+        if value.origin != "project file" or name not in _POWERFUL:
+            continue
+        if name == "base_url" and is_loopback(str(value.value)):
+            continue
+        raise SettingsError(
+            f"{project_file} sets `{key}`, which decides where your text goes, and is not trusted yet",
+            hint="look at it, then run `sill trust` in that folder",
+        )
+
+
+def is_loopback(url: str) -> bool:
+    host = urlsplit(url if "//" in url else f"//{url}").hostname or ""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_trusted(project_file: Path, trust_file: Path) -> bool:
+    return _seal(project_file) in _seals(trust_file)
+
+
+def trust(project_file: Path, trust_file: Path) -> None:
+    seals = sorted({*_seals(trust_file), _seal(project_file)})
+    trust_file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    temporary = trust_file.with_name(f"{trust_file.name}.{os.getpid()}")
+    temporary.write_text(json.dumps(seals, indent=0))
+    temporary.replace(trust_file)
+
+
+def _seal(project_file: Path) -> str:
+    try:
+        content = project_file.read_bytes()
+    except OSError as error:
+        raise SettingsError(f"{project_file}: {(error.strerror or 'cannot be read').lower()}") from None
+    path = os.path.abspath(project_file).encode()
+    return hashlib.sha256(path + b"\0" + content).hexdigest()
+
+
+def _seals(trust_file: Path) -> list[str]:
+    try:
+        seals = json.loads(trust_file.read_text())
+    except (OSError, ValueError):
+        return []
+    return [seal for seal in seals if isinstance(seal, str)] if isinstance(seals, list) else []
