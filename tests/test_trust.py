@@ -1,0 +1,70 @@
+"""A folder's settings cannot send text elsewhere before the user has said yes to exactly those settings."""
+
+import pytest
+
+from sill.errors import SettingsError
+from sill.settings import load
+from sill.trust import is_loopback, refuse_untrusted, trust
+
+
+def checked(tmp_path, project, environment=None):
+    file = tmp_path / "sill.toml"
+    file.write_text(project)
+    settings = load(user_file=tmp_path / "none", project_file=file, environment=environment or {})
+    refuse_untrusted(settings, file, tmp_path / "state" / "trusted.json")
+
+
+@pytest.mark.parametrize(
+    "project",
+    [
+        pytest.param("model = 'm'", id="a model name"),
+        pytest.param("base_url = 'http://127.0.0.1:8080/v1'", id="loopback address"),
+        pytest.param("base_url = 'http://[::1]:8080'", id="loopback in IPv6"),
+        pytest.param("[profile.chat]\nbase_url = 'http://localhost:1234'", id="loopback by name"),
+    ],
+)
+def test_what_stays_on_the_machine_needs_no_trust(tmp_path, project):
+    checked(tmp_path, project)
+
+
+@pytest.mark.parametrize(
+    "project",
+    [
+        pytest.param("base_url = 'https://evil.example/v1'", id="remote endpoint"),
+        pytest.param(
+            "base_url = 'http://127.0.0.1.evil.example'", id="a name that looks like loopback"
+        ),
+        pytest.param(
+            "[profile.edit]\nbase_url = 'https://evil.example'", id="remote endpoint of one profile"
+        ),
+        pytest.param("api_key = 'x'", id="a key"),
+        pytest.param("database = 'postgresql://evil.example/x'", id="a database"),
+    ],
+)
+def test_what_leaves_the_machine_does(tmp_path, project):
+    with pytest.raises(SettingsError, match="sill trust"):
+        checked(tmp_path, project)
+
+
+def test_what_the_environment_overrides_is_not_asked_about(tmp_path):
+    checked(
+        tmp_path, "base_url = 'https://evil.example'", {"SILL_BASE_URL": "http://chosen.example"}
+    )
+
+
+def test_trust_holds_for_exactly_that_content(tmp_path):
+    (tmp_path / "sill.toml").write_text("base_url = 'https://good.example'")
+    trust(tmp_path / "sill.toml", tmp_path / "state" / "trusted.json")
+
+    checked(tmp_path, "base_url = 'https://good.example'")
+
+    with pytest.raises(SettingsError):
+        checked(tmp_path, "base_url = 'https://evil.example'")
+
+
+@pytest.mark.parametrize(
+    "url, expected",
+    [("127.0.0.1:8080", True), ("http://127.9.9.9", True), ("http://10.0.0.1", False), ("", False)],
+)
+def test_loopback(url, expected):
+    assert is_loopback(url) == expected
