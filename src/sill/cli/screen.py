@@ -3,6 +3,7 @@
 import sys
 
 # Invisible or direction-changing characters that make text look like something it is not.
+_JOINERS = "\u200c\u200d"
 _SLY = {
     *range(0x200B, 0x2010),
     *range(0x202A, 0x202F),
@@ -17,7 +18,15 @@ def plain(text: str) -> str:
     """``text`` with control characters, escapes and bidi marks made visible; tab and newline stay."""
     if text.isprintable():
         return text
-    return "".join(map(_visible, text))
+    return "".join(
+        character if character in _JOINERS and _joins(text, at) else _visible(character)
+        for at, character in enumerate(text)
+    )
+
+
+def _joins(text: str, at: int) -> bool:
+    """A joiner is part of the writing between two characters beyond Latin, and sly elsewhere."""
+    return 0 < at < len(text) - 1 and ord(text[at - 1]) > 0x2FF and ord(text[at + 1]) > 0x2FF
 
 
 def _visible(character: str) -> str:
@@ -36,4 +45,6 @@ def _visible(character: str) -> str:
 def colour_wanted() -> bool:
     import os
 
-    return sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return (
+        sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    )
