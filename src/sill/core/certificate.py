@@ -35,12 +35,17 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the server billed. ``cached`` is the part of ``prompt`` it did not evaluate again."""
+    """What the server billed. ``cached`` is the part of ``prompt`` it did not evaluate again.
+
+    ``reasoning`` is the part of ``completion`` that was thought; ``cache_write`` the part of ``prompt``
+    that was stored for later, which some providers bill higher.
+    """
 
     prompt: int
     completion: int
     cached: int | None = None
     reasoning: int | None = None
+    cache_write: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
