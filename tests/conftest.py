@@ -10,18 +10,6 @@ from sill.adapters.local.supervise import LocalServer, open_local
 from sill.adapters.local.weights import bundled_path, is_fetched
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--long", action="store_true", help="also run the tests marked `long`")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--long"):
-        return
-    for item in items:
-        if item.get_closest_marker("long"):
-            item.add_marker(pytest.mark.skip(reason="only with --long"))
-
-
 @pytest.fixture(scope="session")
 def smol_weights() -> Path:
     """The bundled weights, as `make setup` fetched them."""
