@@ -1,0 +1,65 @@
+"""Any server that speaks OpenAI's chat completions: llama.cpp, vLLM, OpenRouter, OpenAI itself."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+
+from ...core.request import ChatRequest, encode
+from ...ports import ModelEvent
+from .assemble import Assembly
+from .decode import Answer
+from .endpoints import parse_endpoint
+from .exchange import Exchange, stream_reply
+from .retry import Clocks, RetryPolicy
+from .transport import AttemptHook, Transport
+
+
+class OpenAIModel:
+    """One model at one endpoint. Always streams: a dropped unstreamed call would go on generating."""
+
+    def __init__(
+        self,
+        base_url: str,
+        model: str,
+        api_key: str | None = None,
+        *,
+        clocks: Clocks | None = None,
+        retries: RetryPolicy | None = None,
+        client: httpx.AsyncClient | None = None,
+        on_attempt: AttemptHook | None = None,
+        finish_reason_optional: bool = False,
+    ) -> None:
+        self._model = model
+        self._transport = Transport(
+            parse_endpoint(base_url), api_key, clocks=clocks, retries=retries, client=client
+        )
+        self._on_attempt = on_attempt
+        self._finish_reason_optional = finish_reason_optional
+
+    def __repr__(self) -> str:
+        return f"OpenAIModel({self.endpoint!r}, {self._model!r})"
+
+    @property
+    def name(self) -> str:
+        return self._model
+
+    @property
+    def endpoint(self) -> str:
+        return self._transport.endpoint.api
+
+    def stream(self, request: ChatRequest) -> AsyncIterator[ModelEvent]:
+        """The reply as it arrives; see ``ports.Model``. Sends exactly ``encode(request.body())``."""
+        return stream_reply(
+            Exchange(
+                f"{self.endpoint}/chat/completions",
+                encode(request.body()),
+                request.model,
+                Answer(),
+                Assembly(finish_reason_optional=self._finish_reason_optional),
+            ),
+            self._transport,
+            self._on_attempt,
+        )
+
+    async def close(self) -> None:
+        await self._transport.close()
