@@ -18,7 +18,9 @@ class Lines:
     def __init__(self, limit: int = LINE_LIMIT) -> None:
         self.overlong = False  # once true, nothing more comes out
         self._limit = limit
-        self._pieces: list[bytes] = []  # of the line that has no end yet: joined once, never rescanned
+        self._pieces: list[
+            bytes
+        ] = []  # of the line that has no end yet: joined once, never rescanned
         self._held = 0
         self._after_return = False
 
