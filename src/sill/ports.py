@@ -119,6 +119,9 @@ class StoredTurn:
     request: bytes = b""  # the exact body of the last request; only where it was asked for
     started_ms: int = 0
     took_ms: int | None = None
+    references: str = ""  # what the reply refers to, as JSON
+    sequence: int = 0  # from 1, in the order in which the chat's turns were begun
+    parent: str | None = None  # the turn it continues
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +156,7 @@ class Closing:
     certificate: Certificate | None = None
     usage: Usage | None = None
     took_ms: int = 0
+    references: str = ""  # what the reply refers to, as JSON
 
 
 class Store(Protocol):

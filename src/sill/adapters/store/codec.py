@@ -1,0 +1,142 @@
+"""Values to rows and back. What is written here is read by every later version."""
+
+import json
+import zlib
+from typing import Any, assert_never
+
+from ...core.certificate import Certificate, Usage
+from ...core.messages import (
+    Carried,
+    Epoch,
+    FileDelta,
+    FileNotice,
+    FileStamp,
+    FileState,
+    Fingerprint,
+    Recall,
+    ToolCall,
+    ToolCalls,
+    ToolResult,
+)
+
+PLAIN, DEFLATED = 0, 1
+
+
+def dumps(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+# --- Bytes ---------------------------------------------------------------------------------------
+
+
+def as_bytes(text: str) -> bytes:
+    """UTF-8; what is no Unicode text is still kept."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def as_text(body: bytes) -> str:
+    return body.decode("utf-8", "surrogatepass")
+
+
+def squeeze(body: bytes) -> tuple[int, bytes]:
+    """The codec that makes it smallest, and the body in it."""
+    if len(body) < 64:
+        return PLAIN, body
+    small = zlib.compress(body, 6)
+    return (DEFLATED, small) if len(small) < len(body) else (PLAIN, body)
+
+
+def unsqueeze(codec: int, body: bytes) -> bytes:
+    return zlib.decompress(body) if codec == DEFLATED else bytes(body)
+
+
+def pack(body: bytes, frame: bytes = b"") -> bytes:
+    """The body as what it adds to ``frame``."""
+    squeezer = zlib.compressobj(6, zlib.DEFLATED, -15, 9, zlib.Z_DEFAULT_STRATEGY, frame)
+    return squeezer.compress(body) + squeezer.flush()
+
+
+def unpack(packed: bytes, frame: bytes = b"") -> bytes:
+    reader = zlib.decompressobj(-15, frame)
+    return reader.decompress(packed) + reader.flush()
+
+
+def digest(fingerprint: Fingerprint) -> bytes:
+    return bytes.fromhex(fingerprint.removeprefix("sha256:"))
+
+
+def named(digest: bytes) -> Fingerprint:
+    return Fingerprint("sha256:" + bytes(digest).hex())
+
+
+# --- Values --------------------------------------------------------------------------------------
+
+
+def carried_text(carries: Carried | None) -> str:
+    match carries:
+        case None:
+            return ""
+        case FileState(stamp=stamp):
+            fields: list[Any] = ["file", stamp.path, stamp.fingerprint]
+        case FileDelta(stamp=stamp, base=base):
+            fields = ["delta", stamp.path, stamp.fingerprint, base]
+        case FileNotice():
+            fields = ["notice", carries.path, carries.event, carries.fingerprint, carries.new_path]
+        case Recall(turns=turns):
+            fields = ["recall", *turns]
+        case ToolCalls(calls=calls):
+            fields = ["calls", *([call.id, call.name, call.arguments] for call in calls)]
+        case ToolResult(call_id=call_id, name=name):
+            fields = ["result", call_id, name]
+        case never:
+            assert_never(never)
+    return dumps(fields)
+
+
+def carried(text: str) -> Carried | None:
+    if not text:
+        return None
+    match json.loads(text):
+        case ["file", path, state]:
+            return FileState(FileStamp(path, state))
+        case ["delta", path, state, base]:
+            return FileDelta(FileStamp(path, state), base)
+        case ["notice", path, event, state, new_path]:
+            return FileNotice(path, event, state, new_path)
+        case ["recall", *turns]:
+            return Recall(tuple(turns))
+        case ["calls", *calls]:
+            return ToolCalls(tuple(ToolCall(*call) for call in calls))
+        case ["result", call_id, name]:
+            return ToolResult(call_id, name)
+        case unknown:
+            raise ValueError(f"a message carries {unknown[0]!r}, which this version does not know")
+
+
+def certificate_text(value: Certificate | None) -> str:
+    if value is None:
+        return ""
+    return dumps([value.kind, value.tokenizer, value.predicted, value.template, value.actual])
+
+
+def certificate(text: str) -> Certificate | None:
+    return Certificate(*json.loads(text)) if text else None
+
+
+def usage_text(value: Usage | None) -> str:
+    if value is None:
+        return ""
+    return dumps([value.prompt, value.completion, value.cached, value.reasoning])
+
+
+def usage(text: str) -> Usage | None:
+    return Usage(*json.loads(text)) if text else None
+
+
+def epoch_text(value: Epoch) -> str:
+    return dumps([value.number, value.first, sorted(value.dropped)])
+
+
+def epoch(text: str) -> Epoch:
+    number, first, dropped = json.loads(text)
+    return Epoch(number, first, frozenset((turn, position) for turn, position in dropped))

@@ -1,0 +1,93 @@
+"""Texts by what they are: each stored once per owner, gone when no chat uses it any more."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from .codec import squeeze, unsqueeze
+from .database import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A body ready to be stored: hashed and compressed before the transaction begins."""
+
+    hash: bytes
+    size: int
+    codec: int
+    body: bytes
+
+
+def prepared(bodies: Iterable[bytes]) -> dict[bytes, Content]:
+    """Every distinct body, in the order of the hashes so that two writers cannot wait for each other."""
+    contents = {body: _content(body) for body in bodies}
+    return dict(sorted(contents.items(), key=lambda pair: pair[1].hash))
+
+
+def _content(body: bytes) -> Content:
+    return Content(hashlib.sha256(body).digest(), len(body), *squeeze(body))
+
+
+async def keep(
+    transaction: Transaction, chat: int, contents: Mapping[bytes, Content]
+) -> dict[bytes, int]:
+    """The key of each body, stored where it was not, and known to be used by the chat."""
+    keys = {body: await _key(transaction, content) for body, content in contents.items()}
+    await transaction.many(
+        "INSERT INTO uses (content, chat, owner) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        [(key, chat, transaction.owner) for key in keys.values()],
+    )
+    return keys
+
+
+async def _key(transaction: Transaction, content: Content) -> int:
+    known = "SELECT key FROM contents WHERE owner = ? AND hash = ?"
+    found = await transaction.row(known, transaction.owner, content.hash)
+    found = found or await transaction.row(
+        "INSERT INTO contents (owner, hash, size, codec, body) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT DO NOTHING RETURNING key",
+        transaction.owner,
+        content.hash,
+        content.size,
+        content.codec,
+        content.body,
+    )
+    # Another writer was first: its row is there now.
+    found = found or await transaction.row(known, transaction.owner, content.hash)
+    assert found is not None
+    key: int = found[0]
+    return key
+
+
+async def bodies(transaction: Transaction, keys: Iterable[int]) -> dict[int, bytes]:
+    wanted = sorted(set(keys))
+    found: dict[int, bytes] = {}
+    for start in range(0, len(wanted), 500):
+        some = wanted[start : start + 500]
+        for key, codec, body in await transaction.rows(
+            f"SELECT key, codec, body FROM contents WHERE owner = ? AND key IN ({places(some)})",
+            transaction.owner,
+            *some,
+        ):
+            found[key] = unsqueeze(codec, body)
+    return found
+
+
+async def forget(transaction: Transaction, chat: int) -> int:
+    """Drop what only this chat used; how many bodies that were."""
+    used = await transaction.rows(
+        "DELETE FROM uses WHERE chat = ? AND owner = ? RETURNING content", chat, transaction.owner
+    )
+    dropped = 0
+    for (key,) in used:
+        dropped += await transaction.run(
+            "DELETE FROM contents WHERE key = ? AND owner = ?"
+            " AND NOT EXISTS (SELECT 1 FROM uses WHERE content = contents.key)",
+            key,
+            transaction.owner,
+        )
+    return dropped
+
+
+def places(values: Iterable[object]) -> str:
+    return ", ".join("?" for _ in values)

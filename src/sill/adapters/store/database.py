@@ -1,0 +1,59 @@
+"""What the store's scripts need of a database: one transaction at a time, the same SQL on both.
+
+A script is an ``async def`` over a ``Transaction``. PostgreSQL awaits it; SQLite runs it to its end in
+a thread, because its transaction never has to wait for anything. So every query exists once.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+
+
+class Transaction(Protocol):
+    """Places for values are written ``?``. All or nothing: an exception undoes everything."""
+
+    @property
+    def owner(self) -> str: ...
+
+    @property
+    def now(self) -> str:
+        """SQL for the database's own clock, in milliseconds."""
+        ...
+
+    @property
+    def is_sqlite(self) -> bool: ...
+
+    async def rows(self, sql: str, *values: object) -> list[Row]: ...
+
+    async def row(self, sql: str, *values: object) -> Row | None: ...
+
+    async def run(self, sql: str, *values: object) -> int:
+        """How many rows it touched."""
+        ...
+
+    async def many(self, sql: str, rows: Iterable[Row]) -> None: ...
+
+
+Script = Callable[[Transaction], Awaitable[T]]
+
+
+class Database(Protocol):
+    async def read(self, script: Script[T]) -> T:
+        """The script's answer from one consistent state."""
+        ...
+
+    async def write(self, script: Script[T], *, lasting: bool = True) -> T:
+        """The script's answer once its transaction is committed.
+
+        ``lasting``: on the disk itself before this returns. Otherwise a crash of the process loses
+        nothing, and a power cut at most what was written in the last moments.
+        """
+        ...
+
+    def as_owner(self, owner: str) -> "Database":
+        """The same database for somebody else."""
+        ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,147 @@
+"""Who may write a chat's open turn: a row with a number that only grows.
+
+The holder renews it; when it expires, or when its process is known to be dead, the next one takes it
+with a higher number, closes the turn that was left open, and every later write of the old holder fails.
+"""
+
+import functools
+import os
+import socket
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from .database import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseTimes:
+    """In seconds: how long a silent holder keeps its chat, and how often it speaks."""
+
+    lasts: float = 30.0
+    beats: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An open turn of this process."""
+
+    turn: int
+    chat: int
+    fence: int
+
+
+async def take(transaction: Transaction, chat: int, holder: str, times: LeaseTimes) -> int | None:
+    """The new fence, or None while somebody else is at it."""
+    await _free_if_dead(transaction, chat)
+    lasts = int(times.lasts * 1000)
+    row = await transaction.row(
+        "INSERT INTO leases (chat, owner, fence, holder, expires)"
+        f" VALUES (?, ?, 1, ?, {transaction.now} + {lasts})"
+        " ON CONFLICT (chat) DO UPDATE SET fence = leases.fence + 1, holder = excluded.holder,"
+        f" expires = excluded.expires WHERE leases.expires <= {transaction.now} RETURNING fence",
+        chat,
+        transaction.owner,
+        holder,
+    )
+    return None if row is None else row[0]
+
+
+async def _free_if_dead(transaction: Transaction, chat: int) -> None:
+    row = await transaction.row(
+        f"SELECT holder FROM leases WHERE chat = ? AND owner = ? AND expires > {transaction.now}",
+        chat,
+        transaction.owner,
+    )
+    if row is not None and is_dead(row[0]):
+        await transaction.run(
+            "UPDATE leases SET expires = 0 WHERE chat = ? AND owner = ? AND holder = ?",
+            chat,
+            transaction.owner,
+            row[0],
+        )
+
+
+async def renew(transaction: Transaction, held: Held, times: LeaseTimes) -> bool:
+    """False if the turn is no longer this process's."""
+    return bool(
+        await transaction.run(
+            f"UPDATE leases SET expires = {transaction.now} + {int(times.lasts * 1000)}"
+            " WHERE chat = ? AND owner = ? AND fence = ? AND expires > 0",
+            held.chat,
+            transaction.owner,
+            held.fence,
+        )
+    )
+
+
+async def is_held(transaction: Transaction, held: Held) -> bool:
+    """Whether the turn is open and nobody has taken the chat; still true when the transaction ends."""
+    lock = "" if transaction.is_sqlite else " FOR UPDATE"
+    row = await transaction.row(
+        "SELECT 1 FROM leases JOIN turns ON turns.chat = leases.chat"
+        " WHERE leases.chat = ? AND leases.owner = ? AND leases.fence = ? AND turns.key = ?"
+        " AND turns.status = 'open' AND turns.fence = leases.fence" + lock,
+        held.chat,
+        transaction.owner,
+        held.fence,
+        held.turn,
+    )
+    return row is not None
+
+
+async def release(transaction: Transaction, held: Held) -> None:
+    await transaction.run(
+        "UPDATE leases SET expires = 0 WHERE chat = ? AND owner = ? AND fence = ?",
+        held.chat,
+        transaction.owner,
+        held.fence,
+    )
+
+
+# --- Holders: a process that can be recognised as dead by its neighbours on the same machine ------
+
+
+def holder_name(unique: str) -> str:
+    """``unique`` tells two stores of one process apart."""
+    return f"{_machine()}/{os.getpid()}/{_started(os.getpid()) or ''}/{unique}"
+
+
+def is_dead(holder: str) -> bool:
+    """True only if that process certainly ended: same machine, and its number is free or used anew."""
+    machine, _, rest = holder.partition("/")
+    if machine != _machine() or sys.platform == "win32":
+        return False
+    pid, started, _ = rest.split("/")
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        pass
+    return bool(started) and _started(int(pid)) != started
+
+
+@functools.cache
+def _machine() -> str:
+    """This boot of this machine, and this view of its processes."""
+    boot = _text(Path("/proc/sys/kernel/random/boot_id"))
+    try:
+        view = str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        view = ""
+    return f"{socket.gethostname()}:{boot}:{view}".replace("/", "-")
+
+
+def _started(pid: int) -> str | None:
+    """When the process began, in the kernel's ticks, where the kernel says so; None if it is a corpse."""
+    # The command may hold spaces and brackets: count the fields behind its last bracket.
+    fields = _text(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()
+    return fields[19] if len(fields) > 19 and fields[0] not in "ZX" else None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,60 @@
+"""The steps that bring a database to its newest form, in order, each by name.
+
+A step that has been released is never changed; a new one is added below it.
+"""
+
+import sqlite3
+from collections.abc import Callable
+
+from ...errors import StoreError
+from . import schema
+
+Statements = list[str]
+
+
+def first_tables(is_sqlite: bool) -> Statements:
+    if is_sqlite:
+        return schema.statements(schema.TABLES.format(**schema.SQLITE)) + schema.statements(
+            schema.SQLITE_WORDS
+        )
+    return (
+        schema.statements(schema.TABLES.format(**schema.POSTGRES))
+        + schema.statements(schema.POSTGRES_WORDS)
+        + schema.statements(schema.POSTGRES_GUARD)
+    )
+
+
+STEPS: tuple[Callable[[bool], Statements], ...] = (first_tables,)
+
+APPLIED = "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)"
+
+
+def missing(version: int) -> tuple[tuple[int, Callable[[bool], Statements]], ...]:
+    """The numbered steps that a database of this version still needs."""
+    if version > len(STEPS):
+        raise StoreError(
+            f"the database has form {version}, this program knows {len(STEPS)}",
+            hint="a newer Sill has used it: update this one",
+        )
+    return tuple(enumerate(STEPS[version:], version + 1))
+
+
+def bring_sqlite_up(connection: sqlite3.Connection) -> None:
+    if missing(_sqlite_version(connection)):
+        # Read again under the lock: another process may have been first.
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            for number, step in missing(_sqlite_version(connection)):
+                for statement in step(True):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version={number}")
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+
+def _sqlite_version(connection: sqlite3.Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version

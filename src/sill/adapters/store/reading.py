@@ -1,0 +1,211 @@
+"""Turns as they are read: a plan's history, one turn with its request, a whole chat."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ...core.messages import Epoch, Message
+from ...errors import StoreError
+from ...ports import History, StoredTurn
+from . import codec, contents, recorder
+from .database import Row, Transaction
+from .drafts import Frame, Recent
+
+_TURN = (
+    "turns.key, turns.id, chats.id, turns.status, turns.model, turns.endpoint, turns.outcome,"
+    " turns.certificate, turns.usage, turns.epoch, turns.started, turns.took, turns.refs,"
+    " turns.sequence, above.id"
+)
+_FROM = (
+    " FROM turns JOIN chats ON chats.key = turns.chat"
+    " LEFT JOIN turns AS above ON above.key = turns.parent"
+)
+
+
+async def history(transaction: Transaction, chat: int) -> History:
+    """The way from the chat's last finished turn back to the first one still in the window."""
+    last = await transaction.row(
+        "SELECT turns.key, turns.epoch, turns.depth FROM chats JOIN turns ON turns.key = chats.head"
+        " WHERE chats.key = ? AND chats.owner = ?",
+        chat,
+        transaction.owner,
+    )
+    if last is None:
+        return History((), Epoch())
+    head, epoch_key, depth = last
+    epoch = (await _epochs(transaction, [epoch_key]))[epoch_key]
+    first = await _depth_of(transaction, epoch.first)
+    rows = await transaction.rows(
+        "WITH RECURSIVE way (key, parent, depth) AS ("
+        " SELECT key, parent, depth FROM turns WHERE key = ? UNION ALL"
+        " SELECT turns.key, turns.parent, turns.depth FROM way JOIN turns ON turns.key = way.parent"
+        " WHERE way.depth > ?)"
+        f" SELECT {_TURN}{_FROM} JOIN way ON way.key = turns.key ORDER BY turns.sequence",
+        head,
+        first,
+    )
+    return History(await _with_messages(transaction, rows), epoch, min(first, depth))
+
+
+async def _depth_of(transaction: Transaction, turn: str | None) -> int:
+    if turn is None:
+        return 0
+    row = await transaction.row(
+        "SELECT depth FROM turns WHERE owner = ? AND id = ?", transaction.owner, turn
+    )
+    return row[0] if row else 0
+
+
+async def _epochs(transaction: Transaction, keys: Sequence[int | None]) -> dict[int | None, Epoch]:
+    found = await contents.bodies(transaction, [key for key in keys if key is not None])
+    epochs: dict[int | None, Epoch] = {None: Epoch()}
+    return epochs | {key: codec.epoch(codec.as_text(body)) for key, body in found.items()}
+
+
+async def _with_messages(transaction: Transaction, rows: Sequence[Row]) -> tuple[StoredTurn, ...]:
+    """The turns of these rows, whole but for plans and requests."""
+    epochs = await _epochs(transaction, [row[9] for row in rows])
+    messages = await _messages(transaction, [row[0] for row in rows])
+    return tuple(_turn(row, messages[row[0]], epochs[row[9]]) for row in rows)
+
+
+def _turn(row: Row, messages: Sequence[Message], epoch: Epoch) -> StoredTurn:
+    return StoredTurn(
+        id=row[1],
+        chat=row[2],
+        status=row[3],
+        messages=tuple(messages),
+        model=row[4],
+        endpoint=row[5],
+        outcome=row[6],
+        certificate=codec.certificate(row[7]),
+        usage=codec.usage(row[8]),
+        epoch=epoch,
+        started_ms=row[10],
+        took_ms=row[11],
+        references=row[12],
+        sequence=row[13],
+        parent=row[14],
+    )
+
+
+async def _messages(transaction: Transaction, turns: Sequence[int]) -> dict[int, list[Message]]:
+    found: dict[int, list[Message]] = defaultdict(list)
+    for start in range(0, len(turns), 500):
+        some = turns[start : start + 500]
+        for turn, role, carries, coding, body in await transaction.rows(
+            "SELECT messages.turn, messages.role, messages.carries, contents.codec, contents.body"
+            " FROM messages JOIN contents ON contents.key = messages.content"
+            f" WHERE messages.owner = ? AND messages.turn IN ({contents.places(some)})"
+            " ORDER BY messages.turn, messages.position",
+            transaction.owner,
+            *some,
+        ):
+            text = codec.as_text(codec.unsqueeze(coding, body))
+            found[turn].append(Message(role, text, codec.carried(carries)))
+    return found
+
+
+async def turns(transaction: Transaction, chat: int, limit: int | None) -> list[StoredTurn]:
+    rows = await transaction.rows(
+        f"SELECT {_TURN}, turns.frame, turns.plan{_FROM} WHERE turns.chat = ? AND turns.owner = ?"
+        " ORDER BY turns.sequence DESC" + (f" LIMIT {int(limit)}" if limit is not None else ""),
+        chat,
+        transaction.owner,
+    )
+    return await _with_plans(transaction, rows[::-1])
+
+
+async def turn(transaction: Transaction, id: str) -> StoredTurn | None:
+    rows = await transaction.rows(
+        f"SELECT {_TURN}, turns.frame, turns.plan{_FROM} WHERE turns.owner = ? AND turns.id = ?",
+        transaction.owner,
+        id,
+    )
+    if not rows:
+        return None
+    (found,) = await _with_plans(transaction, rows)
+    bodies = await requests(transaction, rows[0][0])
+    return replace(found, request=bodies[-1][1] if bodies else b"")
+
+
+async def _with_plans(transaction: Transaction, rows: Sequence[Row]) -> list[StoredTurn]:
+    found = await _with_messages(transaction, rows)
+    frames: dict[int | None, bytes] = {None: b""}
+    for row in rows:
+        if row[-2] not in frames:
+            frames[row[-2]] = await _plan(transaction, row[-2])
+    return [
+        replace(turn, plan=codec.as_text(codec.unpack(row[-1], frames[row[-2]])))
+        for turn, row in zip(found, rows, strict=True)
+    ]
+
+
+async def _plan(transaction: Transaction, key: int) -> bytes:
+    row = await transaction.row("SELECT plan FROM turns WHERE key = ?", key)
+    assert row is not None
+    return codec.unpack(row[0])
+
+
+# --- Requests ------------------------------------------------------------------------------------
+
+
+async def requests(transaction: Transaction, turn: int) -> list[tuple[str, bytes]]:
+    """The certificate and the exact bytes of every request of a turn, in order."""
+    rows = await transaction.rows(
+        "SELECT certificate, hash, frame, recipe FROM requests"
+        " WHERE turn = ? AND owner = ? ORDER BY position",
+        turn,
+        transaction.owner,
+    )
+    return [
+        (row[0], (await _recording(transaction, row[1], row[2], row[3]))[0].body) for row in rows
+    ]
+
+
+async def _recording(
+    transaction: Transaction, hash: bytes, frame: int | None, packed: bytes
+) -> tuple[recorder.Recording, dict[bytes, int], bytes]:
+    """A request as it was sent, the keys of its contents, and its recipe."""
+    recipe = codec.unpack(packed, await _recipe(transaction, frame))
+    pieces = recorder.read_recipe(recipe)
+    found = await contents.bodies(
+        transaction, [what for _, what in pieces if isinstance(what, int)]
+    )
+    recording = recorder.recalled(pieces, found)
+    if hashlib.sha256(recording.body).digest() != bytes(hash):
+        raise StoreError("a recorded request does not match its hash", hint="restore a backup")
+    return recording, {body: key for key, body in found.items()}, recipe
+
+
+async def _recipe(transaction: Transaction, frame: int | None) -> bytes:
+    if frame is None:
+        return b""
+    row = await transaction.row("SELECT recipe FROM requests WHERE key = ?", frame)
+    assert row is not None
+    return codec.unpack(row[0])
+
+
+async def recent(transaction: Transaction, chat: int) -> Recent:
+    """What the next request of the chat will resemble."""
+    row = await transaction.row(
+        "SELECT requests.key, requests.hash, requests.frame, requests.recipe, turns.key, turns.frame"
+        " FROM turns JOIN requests ON requests.turn = turns.key"
+        " WHERE turns.chat = ? AND turns.owner = ?"
+        " ORDER BY turns.sequence DESC, requests.position DESC LIMIT 1",
+        chat,
+        transaction.owner,
+    )
+    if row is None:
+        return Recent()
+    recording, keys, recipe = await _recording(transaction, row[1], row[2], row[3])
+    if row[2] is not None:
+        recipe = await _recipe(transaction, row[2])
+    plan_at = row[5] if row[5] is not None else row[4]
+    return Recent(
+        recording,
+        keys,
+        Frame(row[2] if row[2] is not None else row[0], recipe),
+        Frame(plan_at, await _plan(transaction, plan_at)),
+    )

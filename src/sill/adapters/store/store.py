@@ -1,0 +1,220 @@
+"""The store: every call one transaction, on either database."""
+
+import asyncio
+import contextlib
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...core.certificate import Certificate
+from ...core.messages import Fingerprint
+from ...errors import Fenced
+from ...ports import Closing, History, Opening, StoredTurn
+from . import chats, contents, counts, drafts, leases, reading, recorder, turns
+from .database import Database, Transaction
+from .drafts import Recent
+from .leases import Held, LeaseTimes
+
+FLUSH_CHARACTERS = 256
+FLUSH_SECONDS = 0.75
+REMEMBERED_CHATS = 8
+
+
+def new_id() -> str:
+    """128 random bits: never a permission, never guessed either."""
+    return secrets.token_hex(16)
+
+
+@dataclass(slots=True)
+class _Open:
+    """An open turn of this store, and how much of its answer is kept."""
+
+    chat: str
+    held: Held
+    partial: str = ""
+    kept: str = ""
+    kept_at: float = 0.0
+    timer: asyncio.Task[None] | None = None
+
+
+class DatabaseStore:
+    """One owner's chats. Made by ``open_store``; belongs to the event loop that first used it."""
+
+    def __init__(self, database: Database, times: LeaseTimes | None = None) -> None:
+        self._database = database
+        self._times = times or LeaseTimes()
+        self._holder = leases.holder_name(new_id())
+        self._open: dict[str, _Open] = {}
+        self._recent: OrderedDict[str, Recent] = OrderedDict()
+        self._heart: asyncio.Task[None] | None = None
+
+    async def new_chat(self, workspace: str, title: str = "") -> str:
+        id = new_id()
+        await self._database.write(lambda t: chats.create(t, id, workspace, title))
+        return id
+
+    async def latest_chat(self, workspace: str) -> str | None:
+        return await self._database.read(lambda t: chats.latest(t, workspace))
+
+    async def history(self, chat: str) -> History:
+        async def script(transaction: Transaction) -> History:
+            return await reading.history(transaction, await turns.chat_key(transaction, chat))
+
+        return await self._database.read(script)
+
+    async def turn(self, turn: str) -> StoredTurn | None:
+        return await self._database.read(lambda t: reading.turn(t, turn))
+
+    async def turns(self, chat: str, limit: int | None = None) -> list[StoredTurn]:
+        async def script(transaction: Transaction) -> list[StoredTurn]:
+            key = await turns.chat_key(transaction, chat)
+            return await reading.turns(transaction, key, limit)
+
+        return await self._database.read(script)
+
+    # --- One turn --------------------------------------------------------------------------------
+
+    async def begin(self, chat: str, opening: Opening) -> str:
+        draft = drafts.draft(new_id(), opening, await self._recall(chat))
+
+        async def script(transaction: Transaction) -> tuple[Held, Recent]:
+            return await turns.begin(transaction, chat, draft, self._holder, self._times)
+
+        writing = asyncio.ensure_future(self._database.write(script))
+        try:
+            held, recent = await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            await self._give_up(writing)
+            raise
+        self._remember(chat, recent)
+        self._open[draft.turn] = _Open(chat, held)
+        if self._heart is None:
+            self._heart = asyncio.ensure_future(self._beat())
+        return draft.turn
+
+    async def _give_up(self, writing: "asyncio.Future[tuple[Held, Recent]]") -> None:
+        """Nobody will ever hear of the turn: it must not stay open."""
+        with contextlib.suppress(Exception):
+            held, _ = await writing
+            closing = Closing("cancelled", (), "stopped before the model was called")
+            await self._database.write(lambda t: turns.finish(t, held, closing, {}))
+
+    async def checkpoint(self, turn: str, partial: str) -> None:
+        """May be called with every piece: written when 256 characters or 0.75 s have come together."""
+        state = self._held(turn)
+        state.partial = partial
+        waited = time.monotonic() - state.kept_at
+        if len(partial) - len(state.kept) >= FLUSH_CHARACTERS or waited >= FLUSH_SECONDS:
+            await self._flush(state)
+        elif state.timer is None:
+            state.timer = asyncio.ensure_future(self._flush_later(state, FLUSH_SECONDS - waited))
+
+    async def _flush_later(self, state: _Open, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        state.timer = None
+        # A failed checkpoint costs nothing yet; the next write of the turn says what is wrong.
+        with contextlib.suppress(Exception):
+            await self._flush(state)
+
+    async def _flush(self, state: _Open) -> None:
+        partial, kept = state.partial, state.kept
+        start = len(kept) if partial.startswith(kept) else 0
+        if partial[start:] or not start:
+            state.kept, state.kept_at = partial, time.monotonic()
+            await self._database.write(
+                lambda t: turns.append_partial(t, state.held, start, partial[start:]), lasting=False
+            )
+
+    async def record_request(self, turn: str, certificate: Certificate, request: bytes) -> None:
+        state = self._held(turn)
+        recent = await self._recall(state.chat)
+        recording = recorder.record(request, (), recent.recording)
+        texts = contents.prepared(drafts.new_pieces(recording, recent))
+
+        async def script(transaction: Transaction) -> Recent:
+            return await turns.record_request(
+                transaction, state.held, certificate, recording, (recent, texts)
+            )
+
+        self._remember(state.chat, await self._database.write(script, lasting=False))
+
+    async def finish(self, turn: str, closing: Closing) -> None:
+        state = self._held(turn)
+        texts = drafts.message_texts(closing.messages)
+        if state.timer is not None:
+            state.timer.cancel()
+            state.timer = None
+        try:
+            await self._database.write(
+                lambda t: turns.finish(t, state.held, closing, texts), lasting=False
+            )
+        except Fenced:
+            self._let_go(turn)
+            raise
+        self._let_go(turn)
+
+    def _held(self, turn: str) -> _Open:
+        state = self._open.get(turn)
+        if state is None:
+            raise Fenced("this turn is not open here", hint="ask again")
+        return state
+
+    def _let_go(self, turn: str) -> None:
+        self._open.pop(turn, None)
+        if not self._open and self._heart is not None:
+            self._heart.cancel()
+            self._heart = None
+
+    async def _beat(self) -> None:
+        """Say that the open turns are alive, for as long as there are any."""
+        while True:
+            await asyncio.sleep(self._times.beats)
+            for state in list(self._open.values()):
+                # A beat that fails is only late; the writes of the turn carry the fence anyway.
+                with contextlib.suppress(Exception):
+                    await self._renew(state.held)
+
+    async def _renew(self, held: Held) -> None:
+        await self._database.write(lambda t: leases.renew(t, held, self._times), lasting=False)
+
+    async def _recall(self, chat: str) -> Recent:
+        if chat not in self._recent:
+
+            async def script(transaction: Transaction) -> Recent:
+                return await reading.recent(transaction, await turns.chat_key(transaction, chat))
+
+            self._remember(chat, await self._database.read(script))
+        return self._recent[chat]
+
+    def _remember(self, chat: str, recent: Recent) -> None:
+        self._recent[chat] = recent
+        self._recent.move_to_end(chat)
+        while len(self._recent) > REMEMBERED_CHATS:
+            self._recent.popitem(last=False)
+
+    # --- Counts ----------------------------------------------------------------------------------
+
+    async def known_counts(
+        self, tokenizer: str, fingerprints: Sequence[Fingerprint]
+    ) -> dict[Fingerprint, int]:
+        return await self._database.read(lambda t: counts.known(t, tokenizer, fingerprints))
+
+    async def remember_counts(self, tokenizer: str, counted: Mapping[Fingerprint, int]) -> None:
+        await self._database.write(lambda t: counts.remember(t, tokenizer, counted), lasting=False)
+
+    async def close_abandoned(self) -> int:
+        """Close the turns that dead processes left open; how many there were."""
+        if not await self._database.read(turns.abandoned):
+            return 0
+        return await self._database.write(turns.interrupt_abandoned)
+
+    async def close(self) -> None:
+        """Open turns stay open until somebody finds their holder gone."""
+        tasks = [state.timer for state in self._open.values()] + [self._heart]
+        for task in tasks:
+            if task is not None:
+                task.cancel()
+        self._open.clear()
+        await self._database.close()

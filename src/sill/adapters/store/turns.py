@@ -1,0 +1,271 @@
+"""Turns as they are written: begun, checkpointed, recorded, finished, interrupted."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+from ...core.certificate import Certificate
+from ...core.messages import Message
+from ...errors import ChatBusy, Fenced, UsageError
+from ...ports import Closing
+from . import codec, contents, leases, recorder, words
+from .database import Transaction
+from .drafts import Draft, Frame, Recent, epoch_bodies, packed
+from .leases import Held, LeaseTimes
+
+
+async def chat_key(transaction: Transaction, chat: str) -> int:
+    row = await transaction.row(
+        "SELECT key FROM chats WHERE owner = ? AND id = ?", transaction.owner, chat
+    )
+    if row is None:
+        raise UsageError(f"there is no chat {chat}", hint="`sill chats list` shows them")
+    key: int = row[0]
+    return key
+
+
+async def begin(
+    transaction: Transaction, chat: str, draft: Draft, holder: str, times: LeaseTimes
+) -> tuple[Held, Recent]:
+    """The open turn, and what to remember of it for the next one."""
+    chat_at = await chat_key(transaction, chat)
+    fence = await leases.take(transaction, chat_at, holder, times)
+    if fence is None:
+        raise ChatBusy(
+            "another turn of this chat is in flight", hint="wait for its answer, or stop it"
+        )
+    await interrupt(transaction, chat_at)
+    keys = await contents.keep(transaction, chat_at, draft.texts)
+    turn, plan = await _insert_turn(transaction, chat_at, fence, draft, keys)
+    held = Held(turn, chat_at, fence)
+    await _insert_messages(transaction, held, draft.opening.messages, keys)
+    recent = await _insert_request(
+        transaction, held, draft.opening.certificate, draft.recording, (draft.recent, keys)
+    )
+    return held, Recent(recent.recording, recent.keys, recent.recipe, plan or draft.recent.plan)
+
+
+async def _insert_turn(
+    transaction: Transaction, chat: int, fence: int, draft: Draft, keys: Mapping[bytes, int]
+) -> tuple[int, Frame | None]:
+    """The turn's key, and its plan if later ones may be kept against it."""
+    opening = draft.opening
+    place = await transaction.row(
+        f"UPDATE chats SET turns = turns + 1, used = {transaction.now}"
+        " WHERE key = ? AND owner = ? RETURNING turns, head",
+        chat,
+        transaction.owner,
+    )
+    assert place is not None
+    sequence, head = place
+    above = await transaction.row("SELECT depth FROM turns WHERE key = ?", head) if head else None
+    plan = codec.as_bytes(opening.plan)
+    frame, packed_plan = packed(plan, draft.recent.plan)
+    row = await transaction.row(
+        "INSERT INTO turns (owner, id, chat, sequence, parent, depth, status, fence, started, epoch,"
+        " model, endpoint, certificate, frame, plan)"
+        f" VALUES (?, ?, ?, ?, ?, ?, 'open', ?, {transaction.now}, ?, ?, ?, ?, ?, ?) RETURNING key",
+        transaction.owner,
+        draft.turn,
+        chat,
+        sequence,
+        head,
+        above[0] + 1 if above else 0,
+        fence,
+        next((keys[body] for body in epoch_bodies(opening.epoch)), None),
+        opening.model,
+        opening.endpoint,
+        codec.certificate_text(opening.certificate),
+        frame,
+        packed_plan,
+    )
+    assert row is not None
+    return row[0], Frame(row[0], plan) if frame is None else None
+
+
+async def _insert_messages(
+    transaction: Transaction, held: Held, messages: Sequence[Message], keys: Mapping[bytes, int]
+) -> None:
+    """Behind those the turn has already."""
+    last = await transaction.row(
+        "SELECT COALESCE(MAX(position), -1) FROM messages WHERE turn = ?", held.turn
+    )
+    assert last is not None
+    await transaction.many(
+        "INSERT INTO messages (turn, position, owner, role, carries, content)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (
+                held.turn,
+                position,
+                transaction.owner,
+                message.role,
+                codec.carried_text(message.carries),
+                keys[codec.as_bytes(message.text)],
+            )
+            for position, message in enumerate(messages, last[0] + 1)
+        ],
+    )
+
+
+async def _insert_request(
+    transaction: Transaction,
+    held: Held,
+    certificate: Certificate,
+    recording: recorder.Recording,
+    known: tuple[Recent, Mapping[bytes, int]],
+) -> Recent:
+    recent, new_keys = known
+    keys = {
+        piece.content: new_keys.get(piece.content) or recent.keys[piece.content]
+        for piece in recording.pieces
+        if piece.form != "inline"
+    }
+    recipe = recorder.write_recipe(recording.pieces, keys.__getitem__)
+    frame, packed_recipe = packed(recipe, recent.recipe)
+    row = await transaction.row(
+        "INSERT INTO requests (owner, turn, position, certificate, size, hash, frame, recipe)"
+        " VALUES (?, ?, (SELECT COUNT(*) FROM requests WHERE turn = ?), ?, ?, ?, ?, ?) RETURNING key",
+        transaction.owner,
+        held.turn,
+        held.turn,
+        codec.certificate_text(certificate),
+        len(recording.body),
+        hashlib.sha256(recording.body).digest(),
+        frame,
+        packed_recipe,
+    )
+    assert row is not None
+    recipe_frame = Frame(row[0], recipe) if frame is None else recent.recipe
+    return Recent(recording, keys, recipe_frame, recent.plan)
+
+
+# --- While it is open ----------------------------------------------------------------------------
+
+
+async def _check(transaction: Transaction, held: Held) -> None:
+    if not await leases.is_held(transaction, held):
+        raise Fenced(
+            "this turn was closed by somebody else meanwhile", hint="what had arrived is kept"
+        )
+
+
+async def append_partial(transaction: Transaction, held: Held, start: int, text: str) -> None:
+    """``text`` follows the ``start`` characters that are kept already; 0 begins anew."""
+    await _check(transaction, held)
+    if start == 0:
+        await transaction.run("DELETE FROM partials WHERE turn = ?", held.turn)
+    await transaction.run(
+        "INSERT INTO partials (turn, position, owner, text) VALUES (?, ?, ?, ?)",
+        held.turn,
+        start,
+        transaction.owner,
+        codec.as_bytes(text),
+    )
+
+
+async def record_request(
+    transaction: Transaction,
+    held: Held,
+    certificate: Certificate,
+    recording: recorder.Recording,
+    known: tuple[Recent, Mapping[bytes, contents.Content]],
+) -> Recent:
+    await _check(transaction, held)
+    recent, texts = known
+    keys = await contents.keep(transaction, held.chat, texts)
+    return await _insert_request(transaction, held, certificate, recording, (recent, keys))
+
+
+async def finish(
+    transaction: Transaction,
+    held: Held,
+    closing: Closing,
+    texts: Mapping[bytes, contents.Content],
+) -> None:
+    await _check(transaction, held)
+    keys = await contents.keep(transaction, held.chat, texts)
+    await _insert_messages(transaction, held, closing.messages, keys)
+    await _close(transaction, held, closing)
+    await leases.release(transaction, held)
+
+
+async def _close(transaction: Transaction, held: Held, closing: Closing) -> None:
+    await transaction.run(
+        "UPDATE turns SET status = ?, outcome = ?, usage = ?, refs = ?, took = ?,"
+        " certificate = COALESCE(NULLIF(?, ''), certificate) WHERE key = ? AND owner = ?",
+        closing.status,
+        closing.outcome,
+        codec.usage_text(closing.usage),
+        closing.references,
+        closing.took_ms,
+        codec.certificate_text(closing.certificate),
+        held.turn,
+        transaction.owner,
+    )
+    await transaction.run("DELETE FROM partials WHERE turn = ?", held.turn)
+    if closing.status == "complete":
+        await transaction.run(
+            "UPDATE chats SET head = ? WHERE key = ? AND owner = ?",
+            held.turn,
+            held.chat,
+            transaction.owner,
+        )
+    await words.index(transaction, held.turn)
+
+
+# --- After a holder's death ----------------------------------------------------------------------
+
+
+async def interrupt(transaction: Transaction, chat: int) -> None:
+    """Close the turn that a dead holder left open, with what had arrived."""
+    row = await transaction.row(
+        f"SELECT key, fence, {transaction.now} - started FROM turns"
+        " WHERE chat = ? AND owner = ? AND status = 'open'",
+        chat,
+        transaction.owner,
+    )
+    if row is None:
+        return
+    held = Held(row[0], chat, row[1])
+    parts = await transaction.rows(
+        "SELECT text FROM partials WHERE turn = ? ORDER BY position", held.turn
+    )
+    text = b"".join(bytes(part) for (part,) in parts)
+    messages = (Message("assistant", codec.as_text(text)),) if text else ()
+    keys = await contents.keep(transaction, chat, contents.prepared([text] if text else []))
+    await _insert_messages(transaction, held, messages, keys)
+    await _close(
+        transaction,
+        held,
+        Closing("interrupted", messages, "the program ended before the answer did", took_ms=row[2]),
+    )
+
+
+async def abandoned(transaction: Transaction) -> list[tuple[int, int]]:
+    """Chat and fence of every open turn whose holder is dead or silent."""
+    rows = await transaction.rows(
+        "SELECT turns.chat, leases.holder, leases.fence, leases.expires,"
+        f" {transaction.now} FROM turns JOIN leases ON leases.chat = turns.chat"
+        " WHERE turns.owner = ? AND turns.status = 'open' ORDER BY turns.chat",
+        transaction.owner,
+    )
+    return [
+        (chat, fence)
+        for chat, holder, fence, expires, now in rows
+        if expires <= now or leases.is_dead(holder)
+    ]
+
+
+async def interrupt_abandoned(transaction: Transaction) -> int:
+    """Close every turn that was left open; how many there were."""
+    closed = 0
+    for chat, fence in await abandoned(transaction):
+        # The higher number shuts the old holder out; the chat is free at once.
+        if await transaction.run(
+            "UPDATE leases SET fence = fence + 1, expires = 0 WHERE chat = ? AND fence = ?",
+            chat,
+            fence,
+        ):
+            await interrupt(transaction, chat)
+            closed += 1
+    return closed
