@@ -7,6 +7,19 @@ from typing import Literal, Protocol
 from .core.certificate import Certificate, Counts, Tokenizer, Usage
 from .core.messages import Epoch, Fingerprint, Message, Status, ToolCall
 from .core.request import ChatRequest
+from .records import (
+    Attempt,
+    Cap,
+    ChatInfo,
+    Found,
+    Note,
+    OverCap,
+    ProposalStatus,
+    Recorded,
+    Settlement,
+    StoredAttempt,
+    StoredProposal,
+)
 
 # --- Model ---------------------------------------------------------------------------------------
 
@@ -167,7 +180,10 @@ class Store(Protocol):
     async def latest_chat(self, workspace: str) -> str | None: ...
 
     async def history(self, chat: str) -> History:
-        """Complete turns (and partial ones the user kept) from the present epoch's first turn on."""
+        """Complete turns (and partial ones the user kept) from the present epoch's first turn on.
+
+        Without their plans and requests, which no plan can use.
+        """
         ...
 
     async def begin(self, chat: str, opening: Opening) -> str:
@@ -175,7 +191,7 @@ class Store(Protocol):
         ...
 
     async def checkpoint(self, turn: str, partial: str) -> None:
-        """Keep what has arrived so far, should the process die."""
+        """Keep what has arrived so far, should the process die. May be called with every piece."""
         ...
 
     async def record_request(self, turn: str, certificate: Certificate, request: bytes) -> None:
@@ -191,7 +207,88 @@ class Store(Protocol):
         ...
 
     async def turns(self, chat: str, limit: int | None = None) -> list[StoredTurn]:
-        """The chat's turns of every status, oldest first; with ``limit`` the last ones."""
+        """The chat's turns of every status and branch, oldest first; with ``limit`` the last ones."""
+        ...
+
+    async def chats(self, workspace: str | None = None) -> list[ChatInfo]:
+        """All chats, pinned ones first, then the last used; archived ones too."""
+        ...
+
+    async def chat(self, chat: str) -> ChatInfo | None: ...
+
+    async def change_chat(
+        self,
+        chat: str,
+        *,
+        title: str | None = None,
+        pinned: bool | None = None,
+        archived: bool | None = None,
+    ) -> None:
+        """What is given is changed."""
+        ...
+
+    async def delete_chat(self, chat: str) -> None:
+        """The chat and every text that no other chat uses. ``ChatBusy`` while a turn is in flight."""
+        ...
+
+    async def prune(self, unused_since_ms: int) -> list[str]:
+        """Delete the chats nobody used since then; the ids of those deleted. Pinned ones stay."""
+        ...
+
+    async def search(
+        self, words: str, workspace: str | None = None, limit: int = 20
+    ) -> list[Found]:
+        """Finished turns in which all the words were said; words in double quotes stand together."""
+        ...
+
+    async def keep(self, turn: str) -> bool:
+        """Count a partial or interrupted turn as said, if it is still the chat's last."""
+        ...
+
+    async def branch(self, chat: str, turn: str | None) -> None:
+        """Let the next turn continue this one (None: begin anew). Nothing is lost."""
+        ...
+
+    async def partial(self, turn: str) -> str:
+        """What is kept of an open turn's answer."""
+        ...
+
+    async def requests(self, turn: str) -> list[Recorded]:
+        """Every request of the turn, in order."""
+        ...
+
+    async def open_attempt(self, attempt: Attempt, caps: Sequence[Cap] = ()) -> str | OverCap:
+        """The attempt's id, its cost reserved; or the first cap it could cross, and nothing written."""
+        ...
+
+    async def settle_attempt(self, attempt: str, settlement: Settlement) -> None: ...
+
+    async def attempts(
+        self, since_ms: int = 0, *, chat: str | None = None, turn: str | None = None
+    ) -> list[StoredAttempt]:
+        """The ledger, oldest first."""
+        ...
+
+    async def add_proposal(self, proposal: StoredProposal) -> None:
+        """On the disk when this returns. The store sets the time."""
+        ...
+
+    async def decide_proposal(self, proposal: str, status: ProposalStatus, by: str) -> None: ...
+
+    async def proposal(self, proposal: str) -> StoredProposal | None: ...
+
+    async def proposals(self, chat: str) -> list[StoredProposal]: ...
+
+    async def note(self, workspace: str, text: str, turn: str = "") -> str:
+        """Remember; the note's id."""
+        ...
+
+    async def change_note(self, note: str, text: str) -> None: ...
+
+    async def forget_note(self, note: str) -> None: ...
+
+    async def notes(self, workspace: str) -> list[Note]:
+        """Oldest first."""
         ...
 
     async def known_counts(

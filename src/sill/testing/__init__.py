@@ -2,5 +2,6 @@
 
 from ._counter import WordCounter
 from ._model import ScriptedModel
+from ._store import MemoryStore
 
-__all__ = ["ScriptedModel", "WordCounter"]
+__all__ = ["MemoryStore", "ScriptedModel", "WordCounter"]

@@ -1,0 +1,312 @@
+"""A store in memory: what every store promises, in as few lines as can be read."""
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..core.certificate import Certificate
+from ..core.messages import Epoch, Fingerprint, Message
+from ..errors import ChatBusy, Fenced, UsageError
+from ..ports import Closing, History, Opening, StoredTurn
+from ..records import (
+    Attempt,
+    Cap,
+    ChatInfo,
+    Found,
+    Note,
+    OverCap,
+    ProposalStatus,
+    Recorded,
+    Settlement,
+    StoredAttempt,
+    StoredProposal,
+)
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@dataclass
+class _Chat:
+    info: ChatInfo
+    head: str | None = None  # the finished turn that the next one continues
+    turns: list[str] = field(default_factory=list)
+
+
+class MemoryStore:
+    """Ids count up (``chat-1``, ``turn-1``, …) so that tests can name them."""
+
+    def __init__(self, clock: Callable[[], int] = now_ms) -> None:
+        self._clock = clock
+        self._chats: dict[str, _Chat] = {}
+        self._turns: dict[str, StoredTurn] = {}
+        self._requests: dict[str, list[Recorded]] = {}
+        self._partials: dict[str, str] = {}
+        self._counts: dict[tuple[str, Fingerprint], int] = {}
+        self._attempts: dict[str, StoredAttempt] = {}
+        self._proposals: dict[str, StoredProposal] = {}
+        self._notes: dict[str, Note] = {}
+        self._made = 0
+
+    # --- Chats -----------------------------------------------------------------------------------
+
+    async def new_chat(self, workspace: str, title: str = "") -> str:
+        id, now = f"chat-{len(self._chats) + 1}", self._clock()
+        self._chats[id] = _Chat(ChatInfo(id, workspace, title, 0, now, now))
+        return id
+
+    async def latest_chat(self, workspace: str) -> str | None:
+        shown = [chat for chat in await self.chats(workspace) if not chat.archived]
+        return max(shown, key=lambda chat: chat.used_ms).id if shown else None
+
+    async def chats(self, workspace: str | None = None) -> list[ChatInfo]:
+        infos = [c.info for c in self._chats.values() if workspace in (None, c.info.workspace)]
+        return sorted(reversed(infos), key=lambda info: (not info.pinned, -info.used_ms))
+
+    async def chat(self, chat: str) -> ChatInfo | None:
+        return self._chats[chat].info if chat in self._chats else None
+
+    async def change_chat(
+        self,
+        chat: str,
+        *,
+        title: str | None = None,
+        pinned: bool | None = None,
+        archived: bool | None = None,
+    ) -> None:
+        info = self._find(chat).info
+        self._find(chat).info = replace(
+            info,
+            title=info.title if title is None else title,
+            pinned=info.pinned if pinned is None else pinned,
+            archived=info.archived if archived is None else archived,
+        )
+
+    async def delete_chat(self, chat: str) -> None:
+        self._refuse_if_busy(chat)
+        for turn in self._chats.pop(chat).turns:
+            del self._turns[turn], self._requests[turn]
+        self._proposals = {k: p for k, p in self._proposals.items() if p.chat != chat}
+
+    async def prune(self, unused_since_ms: int) -> list[str]:
+        old = [
+            id
+            for id, chat in self._chats.items()
+            if chat.info.used_ms < unused_since_ms
+            and not chat.info.pinned
+            and not any(self._turns[turn].status == "open" for turn in chat.turns)
+        ]
+        for id in old:
+            await self.delete_chat(id)
+        return old
+
+    def _find(self, chat: str) -> _Chat:
+        if chat not in self._chats:
+            raise UsageError(f"there is no chat {chat}", hint="`sill chats list` shows them")
+        return self._chats[chat]
+
+    def _refuse_if_busy(self, chat: str) -> None:
+        if any(self._turns[turn].status == "open" for turn in self._find(chat).turns):
+            raise ChatBusy(
+                "another turn of this chat is in flight", hint="wait for its answer, or stop it"
+            )
+
+    # --- Turns -----------------------------------------------------------------------------------
+
+    async def history(self, chat: str) -> History:
+        way: list[StoredTurn] = []
+        at = self._find(chat).head
+        while at is not None:
+            way.insert(0, replace(self._turns[at], plan="", request=b""))
+            at = way[0].parent
+        epoch = way[-1].epoch if way else Epoch()
+        earlier = next((n for n, turn in enumerate(way) if turn.id == epoch.first), 0)
+        return History(tuple(way[earlier:]), epoch, earlier)
+
+    async def begin(self, chat: str, opening: Opening) -> str:
+        self._refuse_if_busy(chat)
+        found = self._chats[chat]
+        now = self._clock()
+        id = f"turn-{len(self._turns) + 1}"
+        self._turns[id] = StoredTurn(
+            id=id,
+            chat=chat,
+            status="open",
+            messages=opening.messages,
+            model=opening.model,
+            endpoint=opening.endpoint,
+            certificate=opening.certificate,
+            epoch=opening.epoch,
+            plan=opening.plan,
+            request=opening.request,
+            started_ms=now,
+            sequence=len(found.turns) + 1,
+            parent=found.head,
+        )
+        self._requests[id] = [Recorded(opening.certificate, opening.request)]
+        found.turns.append(id)
+        found.info = replace(found.info, turns=len(found.turns), used_ms=now)
+        return id
+
+    async def checkpoint(self, turn: str, partial: str) -> None:
+        self._open(turn)
+        self._partials[turn] = partial
+
+    async def partial(self, turn: str) -> str:
+        return self._partials.get(turn, "")
+
+    async def record_request(self, turn: str, certificate: Certificate, request: bytes) -> None:
+        self._turns[turn] = replace(self._open(turn), request=request)
+        self._requests[turn].append(Recorded(certificate, request))
+
+    async def finish(self, turn: str, closing: Closing) -> None:
+        found = self._open(turn)
+        self._turns[turn] = replace(
+            found,
+            status=closing.status,
+            messages=found.messages + closing.messages,
+            outcome=closing.outcome,
+            certificate=closing.certificate or found.certificate,
+            usage=closing.usage,
+            took_ms=closing.took_ms,
+            references=closing.references,
+        )
+        self._partials.pop(turn, None)
+        if closing.status == "complete":
+            self._chats[found.chat].head = turn
+
+    def interrupt(self, turn: str) -> None:
+        """What a store does with an open turn whose process died."""
+        text = self._partials.pop(turn, "")
+        found = self._open(turn)
+        self._turns[turn] = replace(
+            found,
+            status="interrupted",
+            messages=found.messages + ((Message("assistant", text),) if text else ()),
+            outcome="the program ended before the answer did",
+        )
+
+    def _open(self, turn: str) -> StoredTurn:
+        if turn not in self._turns or self._turns[turn].status != "open":
+            raise Fenced("this turn is not open here", hint="ask again")
+        return self._turns[turn]
+
+    async def keep(self, turn: str) -> bool:
+        found = self._turns[turn]
+        chat = self._chats[found.chat]
+        if found.status not in ("partial", "interrupted") or found.parent != chat.head:
+            return False
+        chat.head = turn
+        return True
+
+    async def branch(self, chat: str, turn: str | None) -> None:
+        self._refuse_if_busy(chat)
+        if turn is not None and turn not in self._find(chat).turns:
+            raise UsageError(f"the chat has no turn {turn}")
+        self._find(chat).head = turn
+
+    async def turn(self, turn: str) -> StoredTurn | None:
+        return self._turns.get(turn)
+
+    async def turns(self, chat: str, limit: int | None = None) -> list[StoredTurn]:
+        found = [replace(self._turns[turn], request=b"") for turn in self._find(chat).turns]
+        return found if limit is None else found[len(found) - limit :]
+
+    async def requests(self, turn: str) -> list[Recorded]:
+        return list(self._requests.get(turn, ()))
+
+    async def search(
+        self, words: str, workspace: str | None = None, limit: int = 20
+    ) -> list[Found]:
+        wanted = [(a or b).casefold() for a, b in re.findall(r'"([^"]*)"|(\S+)', words)]
+        found = []
+        for turn in reversed(self._turns.values()):
+            info = self._chats[turn.chat].info
+            text = " ".join(m.text for m in turn.messages if m.carries is None)
+            said = all(word in text.casefold() for word in wanted)
+            if wanted and said and turn.status != "open" and workspace in (None, info.workspace):
+                found.append(Found(turn.chat, info.title, turn.id, turn.started_ms, text[:160]))
+        return found[:limit]
+
+    # --- Counts, money, proposals, notes ---------------------------------------------------------
+
+    async def known_counts(
+        self, tokenizer: str, fingerprints: Sequence[Fingerprint]
+    ) -> dict[Fingerprint, int]:
+        wanted = ((f, self._counts.get((tokenizer, f))) for f in fingerprints)
+        return {fingerprint: tokens for fingerprint, tokens in wanted if tokens is not None}
+
+    async def remember_counts(self, tokenizer: str, counts: Mapping[Fingerprint, int]) -> None:
+        self._counts |= {(tokenizer, fingerprint): n for fingerprint, n in counts.items()}
+
+    async def open_attempt(self, attempt: Attempt, caps: Sequence[Cap] = ()) -> str | OverCap:
+        for cap in caps:
+            spent = sum(
+                _cost(row)
+                for row in self._attempts.values()
+                if row.started_ms >= cap.since_ms and cap.chat in (None, row.attempt.chat)
+            )
+            if spent + (attempt.reserved or 0) > cap.limit:
+                return OverCap(cap, spent, attempt.reserved or 0)
+        id = self._id("attempt")
+        self._attempts[id] = StoredAttempt(id, attempt, self._clock())
+        return id
+
+    async def settle_attempt(self, attempt: str, settlement: Settlement) -> None:
+        self._attempts[attempt] = replace(
+            self._attempts[attempt], settled_ms=self._clock(), settlement=settlement
+        )
+
+    async def attempts(
+        self, since_ms: int = 0, *, chat: str | None = None, turn: str | None = None
+    ) -> list[StoredAttempt]:
+        return [
+            row
+            for row in self._attempts.values()
+            if row.started_ms >= since_ms
+            and chat in (None, row.attempt.chat)
+            and turn in (None, row.attempt.turn)
+        ]
+
+    async def add_proposal(self, proposal: StoredProposal) -> None:
+        self._proposals[proposal.id] = replace(proposal, created_ms=self._clock())
+
+    async def decide_proposal(self, proposal: str, status: ProposalStatus, by: str) -> None:
+        self._proposals[proposal] = replace(
+            self._proposals[proposal], status=status, decided_ms=self._clock(), decided_by=by
+        )
+
+    async def proposal(self, proposal: str) -> StoredProposal | None:
+        return self._proposals.get(proposal)
+
+    async def proposals(self, chat: str) -> list[StoredProposal]:
+        return [proposal for proposal in self._proposals.values() if proposal.chat == chat]
+
+    async def note(self, workspace: str, text: str, turn: str = "") -> str:
+        id, now = self._id("note"), self._clock()
+        self._notes[id] = Note(id, workspace, text, turn, now, now)
+        return id
+
+    async def change_note(self, note: str, text: str) -> None:
+        self._notes[note] = replace(self._notes[note], text=text, updated_ms=self._clock())
+
+    async def forget_note(self, note: str) -> None:
+        self._notes.pop(note, None)
+
+    async def notes(self, workspace: str) -> list[Note]:
+        return [note for note in self._notes.values() if note.workspace == workspace]
+
+    def _id(self, kind: str) -> str:
+        self._made += 1
+        return f"{kind}-{self._made}"
+
+    async def close(self) -> None:
+        pass
+
+
+def _cost(row: StoredAttempt) -> int:
+    """What was paid; while that is open or unknown, what was reserved."""
+    paid = row.settlement.cost if row.settlement else None
+    return (row.attempt.reserved or 0) if paid is None else paid
