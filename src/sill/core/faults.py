@@ -186,6 +186,9 @@ _QUOTA = re.compile(
     r"|credit balance is too low|out of credits|payment required|spend(?:ing)? limit",
     re.IGNORECASE,
 )
+_KEY = re.compile(
+    r"API key (?:is )?(?:not valid|invalid|expired)|(?:invalid|incorrect) API key", re.IGNORECASE
+)
 _MODEL = re.compile(
     r"model.{0,120}(?:not found|does not exist|is not available|not supported|unknown|not loaded)"
     r"|(?:no such|unknown|invalid|not a valid) model|not a valid model id"
@@ -206,9 +209,9 @@ def _kind(status: int | None, words: set[str], said: str) -> Kind:
         return "quota" if is_money else "rate"
     if words & _OVERFLOW_WORDS:
         return "overflow"
-    if status == 402 or words & _QUOTA_WORDS:
+    if status == 402 or words & _QUOTA_WORDS or (status == 400 and _QUOTA.search(said)):
         return "quota"
-    if status in (401, 403) or words & _KEY_WORDS:
+    if status in (401, 403) or words & _KEY_WORDS or (status == 400 and _KEY.search(said)):
         return "key"
     if words & _MODEL_WORDS:
         return "model"

@@ -48,7 +48,8 @@ _REASONING = (
 def read_usage(body: object) -> Usage | None:
     """The usage in ``body``, or None if there is none worth the name.
 
-    ``cached`` never exceeds ``prompt``, so cached + uncached = prompt always holds.
+    cached + uncached = prompt always holds, and reasoning is part of the completion: numbers that
+    contradict that were counted beside the others, so they are added.
     """
     if not isinstance(body, Mapping):
         return None
@@ -68,8 +69,11 @@ def read_usage(body: object) -> Usage | None:
             prompt += missing  # proxies that copy Anthropic's numbers into OpenAI's names
     elif "candidatesTokenCount" in body:
         completion += reasoning or 0
-    if cached is not None and cached > prompt:
-        prompt += cached + (written or 0)
+    beside = (cached or 0) + (written or 0)
+    if beside > prompt:
+        prompt += beside
+    if reasoning is not None and reasoning > completion:
+        completion += reasoning
     return Usage(prompt, completion, cached=cached, reasoning=reasoning, cache_write=written)
 
 
