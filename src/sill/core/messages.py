@@ -58,8 +58,8 @@ class FileNotice:
     """The message tells what happened to a document without showing its text."""
 
     path: str
-    event: Literal["deleted", "renamed", "omitted"]
-    fingerprint: Fingerprint | None = None  # the state that was omitted, if one was
+    event: Literal["deleted", "renamed", "omitted", "restored"]
+    fingerprint: Fingerprint | None = None  # the state that was omitted or is back
     new_path: str | None = None
 
 
@@ -121,7 +121,8 @@ class Epoch:
     """Between two evictions requests only grow.
 
     ``first`` is the first turn still in the window (None: all of them); ``dropped`` names hidden messages
-    of kept turns, as (turn, position), that are left out because something newer replaced them.
+    of kept turns, as (turn, position), that are left out because something newer replaced them. If not even
+    the latest turn could stay, it is ``first`` and all its messages are dropped.
     """
 
     number: int = 0
