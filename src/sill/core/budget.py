@@ -1,0 +1,105 @@
+"""How large a request may be, and who may have how much of it.
+
+A ``Profile`` says what a capability would like; ``budget()`` fits that to the window a model really has.
+Reserves that are too large for a small window shrink with it, so 2,048 tokens are enough to chat in.
+"""
+
+from dataclasses import dataclass, field
+from math import floor
+
+# No reserve may take more of the window (or of the room for the prompt) than this.
+REPLY_AT_MOST = 0.25
+SYSTEM_AT_MOST = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Fractions of the prompt room. They add up to 1.
+
+    ``files`` and ``recall`` decide what goes in; the others are what usage is measured against.
+    """
+
+    system: float = 0.15
+    tools: float = 0.10
+    files: float = 0.40
+    history: float = 0.27
+    recall: float = 0.08
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The numbers of one capability, before they meet a window."""
+
+    window: int
+    reply: int
+    margin: int = 0  # tokens kept free whatever the counter promises
+    system_cap: int = 8_192
+    high: float = 0.90  # past this part of the room, turns are evicted ...
+    low: float = 0.50  # ... until no more than this part is filled
+    shares: Shares = field(default_factory=Shares)
+    temperature: float = 0.2
+    timeout: float = 60.0  # seconds without a sign of life from the model
+    prefix: int = 0  # completion and edit: tokens of text before the cursor, at most
+    suffix: int = 0
+
+
+PROFILES = {
+    "completion": Profile(
+        window=4_096, reply=256, system_cap=1_024, timeout=30.0, prefix=2_048, suffix=512
+    ),
+    "edit": Profile(
+        window=16_384, reply=2_048, system_cap=2_048, timeout=60.0, prefix=4_096, suffix=1_024
+    ),
+    "chat": Profile(window=16_384, reply=4_096, timeout=60.0),
+    "chat_ops": Profile(window=16_384, reply=4_096, timeout=120.0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """One request's limits, all in tokens."""
+
+    window: int
+    reply: int
+    margin: int
+    system_cap: int
+    high: int
+    low: int
+    system: int
+    tools: int
+    files: int
+    history: int
+    recall: int
+
+    @property
+    def room(self) -> int:
+        """What the whole prompt may take."""
+        return max(0, self.window - self.reply - self.margin)
+
+
+def budget(profile: Profile, window: int | None = None, shortfall: float = 0.0) -> Budget:
+    """The profile's wishes inside a real window.
+
+    ``shortfall`` is the fraction by which a count may be too low (``Tokenizer.margin``): a prompt that
+    fills the room still fits the window when every count was short by that much.
+    """
+    real = max(0, profile.window if window is None else window)
+    reply = min(profile.reply, floor(real * REPLY_AT_MOST))
+    for_prompt = real - reply
+    honest = floor(for_prompt / (1.0 + max(0.0, shortfall)))
+    margin = min(for_prompt, for_prompt - honest + min(profile.margin, floor(real * 0.05)))
+    room = for_prompt - margin
+    shares = profile.shares
+    return Budget(
+        window=real,
+        reply=reply,
+        margin=margin,
+        system_cap=min(profile.system_cap, floor(room * SYSTEM_AT_MOST)),
+        high=floor(room * profile.high),
+        low=floor(room * min(profile.low, profile.high)),
+        system=floor(room * shares.system),
+        tools=floor(room * shares.tools),
+        files=floor(room * shares.files),
+        history=floor(room * shares.history),
+        recall=floor(room * shares.recall),
+    )

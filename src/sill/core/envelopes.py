@@ -1,0 +1,136 @@
+"""File context as the model reads it: minified JSON, key order fixed, one object per message.
+
+Whatever a file holds stays inside its JSON string, so no text can close an envelope or pose as one.
+Reading an envelope gives the file's text back exactly.
+"""
+
+import json
+from typing import Any
+
+from .control import neutral_json
+from .messages import (
+    FileDelta,
+    FileNotice,
+    FileStamp,
+    FileState,
+    Fingerprint,
+    Message,
+    Recall,
+)
+
+SCHEMA_VERSION = 1
+
+_LANGUAGES = {
+    "c": "c", "h": "c", "cc": "cpp", "cpp": "cpp", "hpp": "cpp", "cs": "csharp", "css": "css",
+    "go": "go", "html": "html", "java": "java", "js": "javascript", "json": "json", "jsx": "javascript",
+    "kt": "kotlin", "lua": "lua", "markdown": "markdown", "md": "markdown", "php": "php",
+    "py": "python", "pyi": "python", "rb": "ruby", "rs": "rust", "scala": "scala", "sh": "shell",
+    "sql": "sql", "swift": "swift", "tex": "latex", "toml": "toml", "ts": "typescript",
+    "tsx": "typescript", "txt": "text", "xml": "xml", "yaml": "yaml", "yml": "yaml",
+}  # fmt: skip
+
+
+class NotText(ValueError):
+    """The string holds half of a surrogate pair, which no UTF-8 file can; ``position`` says where."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(f"lone surrogate at character {position}: this is not valid Unicode text")
+        self.position = position
+
+
+def language(path: str) -> str:
+    """The language by the file's ending; ``text`` when it says nothing."""
+    name = path.rsplit("/", 1)[-1]
+    return _LANGUAGES.get(name.rsplit(".", 1)[-1].lower(), "text") if "." in name else "text"
+
+
+def state(stamp: FileStamp, text: str) -> Message:
+    return _message(
+        {
+            "type": "virtual_file_context",
+            "schema_version": SCHEMA_VERSION,
+            "file_id": stamp.path,
+            "fingerprint": stamp.fingerprint,
+            "language": language(stamp.path),
+            "content": text,
+        },
+        FileState(stamp),
+    )
+
+
+def delta(stamp: FileStamp, base: Fingerprint, diff: str) -> Message:
+    return _message(
+        {
+            "type": "virtual_file_delta",
+            "schema_version": SCHEMA_VERSION,
+            "file_id": stamp.path,
+            "base_fingerprint": base,
+            "fingerprint": stamp.fingerprint,
+            "diff": diff,
+        },
+        FileDelta(stamp, base),
+    )
+
+
+def deleted(path: str) -> Message:
+    return _notice(FileNotice(path, "deleted"))
+
+
+def renamed(path: str, new_path: str) -> Message:
+    return _notice(FileNotice(path, "renamed", new_path=new_path))
+
+
+def omitted(stamp: FileStamp, outline: str | None = None) -> Message:
+    """The file exists but its text is not in the request; an outline may stand for it."""
+    return _notice(FileNotice(stamp.path, "omitted", stamp.fingerprint), outline)
+
+
+def restored(stamp: FileStamp) -> Message:
+    """The file is again in a state whose whole text is already in the request."""
+    return _notice(FileNotice(stamp.path, "restored", stamp.fingerprint))
+
+
+def recall(turns: tuple[str, ...], content: str) -> Message:
+    return _message(
+        {
+            "type": "recalled_turns",
+            "schema_version": SCHEMA_VERSION,
+            "turns": list(turns),
+            "content": content,
+        },
+        Recall(turns),
+    )
+
+
+def read(message: Message) -> dict[str, Any]:
+    """The envelope's fields, by name."""
+    fields = json.loads(message.text)
+    assert isinstance(fields, dict)
+    return fields
+
+
+def _notice(notice: FileNotice, outline: str | None = None) -> Message:
+    fields: dict[str, Any] = {
+        "type": "virtual_file_notice",
+        "schema_version": SCHEMA_VERSION,
+        "file_id": notice.path,
+        "event": notice.event,
+    }
+    if notice.new_path is not None:
+        fields["new_file_id"] = notice.new_path
+    if notice.fingerprint is not None:
+        fields["fingerprint"] = notice.fingerprint
+    if outline is not None:
+        fields["outline"] = outline
+    return _message(fields, notice)
+
+
+def _message(
+    fields: dict[str, Any], carries: FileState | FileDelta | FileNotice | Recall
+) -> Message:
+    encoded = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    try:
+        encoded.encode()
+    except UnicodeEncodeError as error:
+        raise NotText(error.start) from None
+    return Message("assistant", neutral_json(encoded), carries)

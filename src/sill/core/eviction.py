@@ -1,0 +1,188 @@
+"""One eviction: choose how many recent turns stay, and drop what newer states replaced.
+
+Every file has one best way to stay where it is (a whole copy, or a copy and its deltas) and one way to be
+sent afresh. Which of the two a window of the last *k* turns uses depends only on whether it still reaches
+back to that copy, so the cost of every *k* comes out of one walk over running sums.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .admission import FileChoice, Wanted, cheap_delta
+from .budget import Budget
+from .ledger import Carrier, Holding, Ledger
+from .messages import FileDelta, FileNotice, FileState, Sized
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """A way to leave a file where it is: what must be kept, and what must be added.
+
+    ``tokens`` is what both cost; ``reaches`` is the oldest turn it needs.
+    """
+
+    carriers: tuple[Carrier, ...]
+    tokens: int
+    reaches: int
+    extra: Sized | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One path's two ways into the window; ``fresh`` is None where there is nothing to send."""
+
+    path: str
+    stay: Stay | None
+    fresh: Sized | None
+    wanted: Wanted | None
+
+    @property
+    def gain(self) -> int:
+        """What the cost changes by when the file can stay."""
+        return (self.stay.tokens if self.stay else 0) - (self.fresh.tokens if self.fresh else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The last ``kept`` turns, less the ``dropped`` carriers, and every file's fate."""
+
+    kept: int
+    dropped: tuple[Carrier, ...]
+    choices: tuple[FileChoice, ...]
+    tokens: int
+
+
+def evict(budget: Budget, fixed: int, book: Ledger, wanted: Sequence[Wanted]) -> Window:
+    """The largest window under the low-water mark.
+
+    Keeping no turn always fits, because admission made sure of it. The latest turn stays whenever it fits at
+    all: a chat that forgets the last answer is no chat.
+    """
+    files = _files(book, wanted)
+    turns = len(book.talk)
+    gains = [0] * (turns + 1)
+    cost = fixed
+    for file in files:
+        cost += file.fresh.tokens if file.fresh else 0
+        if file.stay is not None:
+            gains[file.stay.reaches] += file.gain
+    cost += gains[turns]
+
+    kept, tokens = 0, cost
+    for count in range(1, turns + 1):
+        cost += book.talk[turns - count] + gains[turns - count]
+        if cost <= budget.low or (count == 1 and cost <= budget.room):
+            kept, tokens = count, cost
+    return _window(kept, tokens, files, book)
+
+
+def _window(kept: int, tokens: int, files: Sequence[File], book: Ledger) -> Window:
+    first = len(book.talk) - kept
+    staying = [file for file in files if file.stay is not None and file.stay.reaches >= first]
+    needed = {
+        (carrier.turn, carrier.position)
+        for file in staying
+        if file.stay is not None
+        for carrier in file.stay.carriers
+    }
+    dropped = tuple(
+        carrier
+        for carrier in book.carriers
+        if first <= carrier.turn < len(book.talk) and (carrier.turn, carrier.position) not in needed
+    )
+    paths = {file.path for file in staying}
+    return Window(
+        kept, dropped, tuple(_choice(file, file.path in paths, book) for file in files), tokens
+    )
+
+
+def _files(book: Ledger, wanted: Sequence[Wanted]) -> tuple[File, ...]:
+    offered = {one.offer.stamp.path for one in wanted}
+    rest = (
+        File(path, _stay(book, chain) if (chain := _chain(held)) else None, None, None)
+        for path, held in book.held.items()
+        if path not in offered
+    )
+    return (*(_file(book, one) for one in wanted), *rest)
+
+
+def _file(book: Ledger, wanted: Wanted) -> File:
+    offer, path = wanted.offer, wanted.offer.stamp.path
+    if not wanted.admitted:
+        told = book.omitted.get(path)
+        carries = told.sized.message.carries if told else None
+        is_known = isinstance(carries, FileNotice) and (
+            carries.fingerprint == offer.stamp.fingerprint
+        )
+        stay = _stay(book, (told,)) if told and is_known else None
+        return File(path, stay, wanted.notice, wanted)
+
+    held = book.held.get(path)
+    ways: list[Stay] = []
+    if (copy := book.copies.get(offer.stamp)) is not None:
+        ways.append(_stay(book, (copy,)))
+    if held is not None and (chain := _chain(held)):
+        if held.stamp == offer.stamp:
+            ways.append(_stay(book, chain))
+        elif (delta := cheap_delta(offer, held.stamp.fingerprint)) is not None:
+            ways.append(_stay(book, chain, delta))
+    best = min(ways, key=lambda way: way.tokens, default=None)
+    if best is not None and best.tokens > offer.full.tokens:
+        best = None
+    return File(path, best, offer.full, wanted)
+
+
+def _stay(book: Ledger, carriers: tuple[Carrier, ...], extra: Sized | None = None) -> Stay:
+    # What the present turn has sent already is part of what must go in and was counted there.
+    old = sum(carrier.sized.tokens for carrier in carriers if carrier.turn < len(book.talk))
+    reaches = min(carrier.turn for carrier in carriers)
+    return Stay(carriers, old + (extra.tokens if extra else 0), reaches, extra)
+
+
+def _chain(held: Holding) -> tuple[Carrier, ...]:
+    """The copy and its deltas without notices, which an eviction makes pointless.
+
+    Empty for a file that was renamed: it is sent again, as its old copy bears the wrong name.
+    """
+    carriers = tuple(
+        carrier
+        for carrier in held.carriers
+        if isinstance(carrier.sized.message.carries, FileState | FileDelta)
+    )
+    names = {_path(carrier) for carrier in carriers}
+    return carriers if names == {held.stamp.path} else ()
+
+
+def _path(carrier: Carrier) -> str:
+    match carrier.sized.message.carries:
+        case FileState(stamp) | FileDelta(stamp, _):
+            return stamp.path
+        case _:
+            return ""
+
+
+def _choice(file: File, stays: bool, book: Ledger) -> FileChoice:
+    match file.wanted:
+        case None if stays:
+            return FileChoice(file.path, "kept", "sent earlier, still in the window")
+        case None:
+            return FileChoice(file.path, "evicted", "left with the turn that carried it")
+        case Wanted(admitted=False) as wanted:
+            reason = f"{wanted.reason}; the model " + ("knows" if stays else "is told")
+            return FileChoice(file.path, "omitted", reason, None if stays else file.fresh)
+        case Wanted():
+            if not stays:
+                reason = _why_sent(file, book)
+                return FileChoice(file.path, "sent", reason, file.fresh)
+            if file.stay is not None and file.stay.extra is not None:
+                return FileChoice(file.path, "updated", "changed; sent as a delta", file.stay.extra)
+            return FileChoice(file.path, "kept", "unchanged since it was sent")
+
+
+def _why_sent(file: File, book: Ledger) -> str:
+    held = book.held.get(file.path)
+    if held is None:
+        return "not in the window yet"
+    if file.stay is not None:
+        return "the turn that carried it was evicted"
+    return "one fresh copy costs no more than the old one and its changes"
