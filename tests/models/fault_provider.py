@@ -59,6 +59,7 @@ class FaultProvider:
     def __init__(self, *scripts: Script) -> None:
         self._scripts = list(scripts)
         self.seen: list[Seen] = []
+        self.asked = threading.Event()  # a whole request has arrived
         self.hung_up = threading.Event()  # the client closed a connection that was still in use
         self._lock = threading.Lock()
         provider = self
@@ -100,6 +101,7 @@ class FaultProvider:
         with self._lock:
             self.seen.append(request)
             script = self._scripts.pop(0) if len(self._scripts) > 1 else self._scripts[0]
+        self.asked.set()
         try:
             for step in script:
                 self._play(connection, step)
