@@ -63,7 +63,8 @@ class MemoryStore:
 
     async def chats(self, workspace: str | None = None) -> list[ChatInfo]:
         infos = [c.info for c in self._chats.values() if workspace in (None, c.info.workspace)]
-        return sorted(reversed(infos), key=lambda info: (not info.pinned, -info.used_ms))
+        infos.reverse()  # of two that were used in the same moment the newer one is first
+        return sorted(infos, key=lambda info: (not info.pinned, -info.used_ms))
 
     async def chat(self, chat: str) -> ChatInfo | None:
         return self._chats[chat].info if chat in self._chats else None

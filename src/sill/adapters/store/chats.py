@@ -1,23 +1,52 @@
-"""Chats: made, found, named, put away, deleted."""
+"""Chats: made, found, named, put away, branched, deleted."""
 
-from .database import Transaction
+from ...errors import UsageError
+from ...records import ChatInfo
+from . import contents, leases, words
+from .database import Row, Transaction
+from .leases import LeaseTimes
+
+_INFO = "id, workspace, title, turns, created, used, pinned, archived"
 
 
-async def create(transaction: Transaction, id: str, workspace: str, title: str) -> None:
+def _info(row: Row) -> ChatInfo:
+    id, workspace, title, turns, created, used, pinned, archived = row
+    return ChatInfo(id, workspace, title, turns, created, used, bool(pinned), bool(archived))
+
+
+async def key_of(transaction: Transaction, chat: str) -> int:
+    row = await transaction.row(
+        "SELECT key FROM chats WHERE owner = ? AND id = ?", transaction.owner, chat
+    )
+    if row is None:
+        raise UsageError(f"there is no chat {chat}", hint="`sill chats list` shows them")
+    key: int = row[0]
+    return key
+
+
+async def create(transaction: Transaction, id: str, workspace: str, title: str) -> int:
     await transaction.run(
         f"INSERT INTO workspaces (owner, id, created) VALUES (?, ?, {transaction.now})"
         " ON CONFLICT DO NOTHING",
         transaction.owner,
         workspace,
     )
-    await transaction.run(
+    row = await transaction.row(
         "INSERT INTO chats (owner, id, workspace, title, created, used)"
-        f" VALUES (?, ?, ?, ?, {transaction.now}, {transaction.now})",
+        f" VALUES (?, ?, ?, ?, {transaction.now}, {transaction.now}) RETURNING key",
         transaction.owner,
         id,
         workspace,
-        title.replace("\x00", ""),
+        clean(title),
     )
+    assert row is not None
+    key: int = row[0]
+    return key
+
+
+def clean(title: str) -> str:
+    """One line of text that both databases take."""
+    return " ".join(title.replace("\x00", " ").encode(errors="replace").decode().split())
 
 
 async def latest(transaction: Transaction, workspace: str) -> str | None:
@@ -28,3 +57,101 @@ async def latest(transaction: Transaction, workspace: str) -> str | None:
         workspace,
     )
     return None if row is None else row[0]
+
+
+async def every(transaction: Transaction, workspace: str | None) -> list[ChatInfo]:
+    rows = await transaction.rows(
+        f"SELECT {_INFO} FROM chats WHERE owner = ?"
+        + (" AND workspace = ?" if workspace is not None else "")
+        + " ORDER BY pinned DESC, used DESC, key DESC",
+        transaction.owner,
+        *([workspace] if workspace is not None else []),
+    )
+    return [_info(row) for row in rows]
+
+
+async def one(transaction: Transaction, chat: str) -> ChatInfo | None:
+    row = await transaction.row(
+        f"SELECT {_INFO} FROM chats WHERE owner = ? AND id = ?", transaction.owner, chat
+    )
+    return None if row is None else _info(row)
+
+
+async def change(
+    transaction: Transaction,
+    chat: str,
+    title: str | None,
+    pinned: bool | None,
+    archived: bool | None,
+) -> None:
+    key = await key_of(transaction, chat)
+    given = {
+        "title": None if title is None else clean(title),
+        "pinned": None if pinned is None else int(pinned),
+        "archived": None if archived is None else int(archived),
+    }
+    for name, value in given.items():
+        if value is not None:
+            await transaction.run(
+                f"UPDATE chats SET {name} = ? WHERE key = ? AND owner = ?",
+                value,
+                key,
+                transaction.owner,
+            )
+
+
+async def branch(
+    transaction: Transaction, chat: str, turn: str | None, holder: str, times: LeaseTimes
+) -> None:
+    key = await key_of(transaction, chat)
+    held = await leases.hold(transaction, key, holder, times)
+    row = await transaction.row(
+        "SELECT key FROM turns WHERE owner = ? AND id = ? AND chat = ?",
+        transaction.owner,
+        turn,
+        key,
+    )
+    if turn is not None and row is None:
+        raise UsageError(f"the chat has no turn {turn}")
+    await transaction.run(
+        "UPDATE chats SET head = ? WHERE key = ? AND owner = ?",
+        row[0] if row else None,
+        key,
+        transaction.owner,
+    )
+    await leases.release(transaction, held)
+
+
+async def delete(transaction: Transaction, chat: str, holder: str, times: LeaseTimes) -> None:
+    key = await key_of(transaction, chat)
+    await leases.hold(transaction, key, holder, times)
+    owner = transaction.owner
+    for turn, status in await transaction.rows(
+        "SELECT key, status FROM turns WHERE chat = ? AND owner = ?", key, owner
+    ):
+        if status != "open":
+            await words.forget(transaction, turn)
+    for table in ("messages", "partials", "requests"):
+        await transaction.run(
+            f"DELETE FROM {table} WHERE owner = ?"
+            " AND turn IN (SELECT key FROM turns WHERE chat = ?)",
+            owner,
+            key,
+        )
+    await contents.forget(transaction, key)
+    await transaction.run("DELETE FROM turns WHERE chat = ? AND owner = ?", key, owner)
+    await transaction.run("DELETE FROM leases WHERE chat = ? AND owner = ?", key, owner)
+    await transaction.run("DELETE FROM proposals WHERE chat = ? AND owner = ?", chat, owner)
+    await transaction.run("DELETE FROM chats WHERE key = ? AND owner = ?", key, owner)
+
+
+async def unused(transaction: Transaction, since_ms: int) -> list[str]:
+    """Chats that may expire: not used since then, not pinned, with nothing in flight."""
+    rows = await transaction.rows(
+        "SELECT id FROM chats WHERE owner = ? AND used < ? AND pinned = 0 AND NOT EXISTS"
+        f" (SELECT 1 FROM leases WHERE chat = chats.key AND expires > {transaction.now})"
+        " ORDER BY key",
+        transaction.owner,
+        since_ms,
+    )
+    return [id for (id,) in rows]

@@ -11,6 +11,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...errors import ChatBusy
 from .database import Transaction
 
 
@@ -24,7 +25,7 @@ class LeaseTimes:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """An open turn of this process."""
+    """A chat that is this process's, and the open turn in it (0: none)."""
 
     turn: int
     chat: int
@@ -45,6 +46,16 @@ async def take(transaction: Transaction, chat: int, holder: str, times: LeaseTim
         holder,
     )
     return None if row is None else row[0]
+
+
+async def hold(transaction: Transaction, chat: int, holder: str, times: LeaseTimes) -> Held:
+    """The chat for this transaction. ``ChatBusy`` while a turn is in flight."""
+    fence = await take(transaction, chat, holder, times)
+    if fence is None:
+        raise ChatBusy(
+            "another turn of this chat is in flight", hint="wait for its answer, or stop it"
+        )
+    return Held(0, chat, fence)
 
 
 async def _free_if_dead(transaction: Transaction, chat: int) -> None:

@@ -164,6 +164,23 @@ async def requests(transaction: Transaction, turn: int) -> list[tuple[str, bytes
     ]
 
 
+async def requests_of(transaction: Transaction, turn: str) -> list[tuple[str, bytes]]:
+    row = await transaction.row(
+        "SELECT key FROM turns WHERE owner = ? AND id = ?", transaction.owner, turn
+    )
+    return [] if row is None else await requests(transaction, row[0])
+
+
+async def partial(transaction: Transaction, turn: str) -> str:
+    rows = await transaction.rows(
+        "SELECT partials.text FROM partials JOIN turns ON turns.key = partials.turn"
+        " WHERE turns.owner = ? AND turns.id = ? ORDER BY partials.position",
+        transaction.owner,
+        turn,
+    )
+    return codec.as_text(b"".join(bytes(part) for (part,) in rows))
+
+
 async def _recording(
     transaction: Transaction, hash: bytes, frame: int | None, packed: bytes
 ) -> tuple[recorder.Recording, dict[bytes, int], bytes]:

@@ -106,6 +106,7 @@ class SqliteDatabase:
     _writer: _Lane
     _reader: _Lane
     _unsynced: list[asyncio.TimerHandle]
+    borrowed: bool = False
 
     async def read(self, script: Script[T]) -> T:
         lane = self._reader
@@ -130,7 +131,7 @@ class SqliteDatabase:
         return finished(cast(Coroutine[Any, Any, T], running))
 
     def as_owner(self, owner: str) -> "SqliteDatabase":
-        return replace(self, owner=owner)
+        return replace(self, owner=owner, borrowed=True)
 
     # A lasting commit carries everything before it to the disk. Where none follows, a timer does it,
     # so that a reply is safe from a power cut a moment after it was stored, and nobody waits for it.
@@ -156,6 +157,8 @@ class SqliteDatabase:
         return await self._writer.call(work)
 
     async def close(self) -> None:
+        if self.borrowed:
+            return
         if self._unsynced:
             self._cancel_sync()
             await self._writer.call(lambda _: sync_log(self.path))

@@ -2,29 +2,23 @@
 
 import asyncio
 import contextlib
-import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...core.certificate import Certificate
-from ...core.messages import Fingerprint
 from ...errors import Fenced
 from ...ports import Closing, History, Opening, StoredTurn
-from . import chats, contents, counts, drafts, leases, reading, recorder, turns
+from ...records import Recorded
+from . import chats, codec, contents, drafts, leases, reading, recorder, turns
 from .database import Database, Transaction
 from .drafts import Recent
 from .leases import Held, LeaseTimes
+from .shelf import Shelf, new_id
 
 FLUSH_CHARACTERS = 256
 FLUSH_SECONDS = 0.75
 REMEMBERED_CHATS = 8
-
-
-def new_id() -> str:
-    """128 random bits: never a permission, never guessed either."""
-    return secrets.token_hex(16)
 
 
 @dataclass(slots=True)
@@ -39,28 +33,18 @@ class _Open:
     timer: asyncio.Task[None] | None = None
 
 
-class DatabaseStore:
+class DatabaseStore(Shelf):
     """One owner's chats. Made by ``open_store``; belongs to the event loop that first used it."""
 
     def __init__(self, database: Database, times: LeaseTimes | None = None) -> None:
-        self._database = database
-        self._times = times or LeaseTimes()
-        self._holder = leases.holder_name(new_id())
+        super().__init__(database, times)
         self._open: dict[str, _Open] = {}
         self._recent: OrderedDict[str, Recent] = OrderedDict()
         self._heart: asyncio.Task[None] | None = None
 
-    async def new_chat(self, workspace: str, title: str = "") -> str:
-        id = new_id()
-        await self._database.write(lambda t: chats.create(t, id, workspace, title))
-        return id
-
-    async def latest_chat(self, workspace: str) -> str | None:
-        return await self._database.read(lambda t: chats.latest(t, workspace))
-
     async def history(self, chat: str) -> History:
         async def script(transaction: Transaction) -> History:
-            return await reading.history(transaction, await turns.chat_key(transaction, chat))
+            return await reading.history(transaction, await chats.key_of(transaction, chat))
 
         return await self._database.read(script)
 
@@ -69,10 +53,20 @@ class DatabaseStore:
 
     async def turns(self, chat: str, limit: int | None = None) -> list[StoredTurn]:
         async def script(transaction: Transaction) -> list[StoredTurn]:
-            key = await turns.chat_key(transaction, chat)
+            key = await chats.key_of(transaction, chat)
             return await reading.turns(transaction, key, limit)
 
         return await self._database.read(script)
+
+    async def requests(self, turn: str) -> list[Recorded]:
+        found = await self._database.read(lambda t: reading.requests_of(t, turn))
+        return [Recorded(codec.certificate(text), body) for text, body in found]
+
+    async def partial(self, turn: str) -> str:
+        return await self._database.read(lambda t: reading.partial(t, turn))
+
+    async def keep(self, turn: str) -> bool:
+        return await self._database.write(lambda t: turns.keep(t, turn, self._holder, self._times))
 
     # --- One turn --------------------------------------------------------------------------------
 
@@ -183,7 +177,7 @@ class DatabaseStore:
         if chat not in self._recent:
 
             async def script(transaction: Transaction) -> Recent:
-                return await reading.recent(transaction, await turns.chat_key(transaction, chat))
+                return await reading.recent(transaction, await chats.key_of(transaction, chat))
 
             self._remember(chat, await self._database.read(script))
         return self._recent[chat]
@@ -194,15 +188,9 @@ class DatabaseStore:
         while len(self._recent) > REMEMBERED_CHATS:
             self._recent.popitem(last=False)
 
-    # --- Counts ----------------------------------------------------------------------------------
-
-    async def known_counts(
-        self, tokenizer: str, fingerprints: Sequence[Fingerprint]
-    ) -> dict[Fingerprint, int]:
-        return await self._database.read(lambda t: counts.known(t, tokenizer, fingerprints))
-
-    async def remember_counts(self, tokenizer: str, counted: Mapping[Fingerprint, int]) -> None:
-        await self._database.write(lambda t: counts.remember(t, tokenizer, counted), lasting=False)
+    def as_owner(self, owner: str) -> "DatabaseStore":
+        """Somebody else's chats in the same database; closing this one closes both."""
+        return DatabaseStore(self._database.as_owner(owner), self._times)
 
     async def close_abandoned(self) -> int:
         """Close the turns that dead processes left open; how many there were."""

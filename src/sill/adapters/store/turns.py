@@ -2,41 +2,27 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ...core.certificate import Certificate
 from ...core.messages import Message
-from ...errors import ChatBusy, Fenced, UsageError
+from ...errors import Fenced, UsageError
 from ...ports import Closing
-from . import codec, contents, leases, recorder, words
+from . import chats, codec, contents, leases, recorder, words
 from .database import Transaction
 from .drafts import Draft, Frame, Recent, epoch_bodies, packed
 from .leases import Held, LeaseTimes
-
-
-async def chat_key(transaction: Transaction, chat: str) -> int:
-    row = await transaction.row(
-        "SELECT key FROM chats WHERE owner = ? AND id = ?", transaction.owner, chat
-    )
-    if row is None:
-        raise UsageError(f"there is no chat {chat}", hint="`sill chats list` shows them")
-    key: int = row[0]
-    return key
 
 
 async def begin(
     transaction: Transaction, chat: str, draft: Draft, holder: str, times: LeaseTimes
 ) -> tuple[Held, Recent]:
     """The open turn, and what to remember of it for the next one."""
-    chat_at = await chat_key(transaction, chat)
-    fence = await leases.take(transaction, chat_at, holder, times)
-    if fence is None:
-        raise ChatBusy(
-            "another turn of this chat is in flight", hint="wait for its answer, or stop it"
-        )
-    await interrupt(transaction, chat_at)
-    keys = await contents.keep(transaction, chat_at, draft.texts)
-    turn, plan = await _insert_turn(transaction, chat_at, fence, draft, keys)
-    held = Held(turn, chat_at, fence)
+    free = await leases.hold(transaction, await chats.key_of(transaction, chat), holder, times)
+    await interrupt(transaction, free.chat)
+    keys = await contents.keep(transaction, free.chat, draft.texts)
+    turn, plan = await _insert_turn(transaction, free, draft, keys)
+    held = replace(free, turn=turn)
     await _insert_messages(transaction, held, draft.opening.messages, keys)
     recent = await _insert_request(
         transaction, held, draft.opening.certificate, draft.recording, (draft.recent, keys)
@@ -45,14 +31,14 @@ async def begin(
 
 
 async def _insert_turn(
-    transaction: Transaction, chat: int, fence: int, draft: Draft, keys: Mapping[bytes, int]
+    transaction: Transaction, held: Held, draft: Draft, keys: Mapping[bytes, int]
 ) -> tuple[int, Frame | None]:
     """The turn's key, and its plan if later ones may be kept against it."""
     opening = draft.opening
     place = await transaction.row(
         f"UPDATE chats SET turns = turns + 1, used = {transaction.now}"
         " WHERE key = ? AND owner = ? RETURNING turns, head",
-        chat,
+        held.chat,
         transaction.owner,
     )
     assert place is not None
@@ -66,11 +52,11 @@ async def _insert_turn(
         f" VALUES (?, ?, ?, ?, ?, ?, 'open', ?, {transaction.now}, ?, ?, ?, ?, ?, ?) RETURNING key",
         transaction.owner,
         draft.turn,
-        chat,
+        held.chat,
         sequence,
         head,
         above[0] + 1 if above else 0,
-        fence,
+        held.fence,
         next((keys[body] for body in epoch_bodies(opening.epoch)), None),
         opening.model,
         opening.endpoint,
@@ -211,6 +197,27 @@ async def _close(transaction: Transaction, held: Held, closing: Closing) -> None
             transaction.owner,
         )
     await words.index(transaction, held.turn)
+
+
+async def keep(transaction: Transaction, turn: str, holder: str, times: LeaseTimes) -> bool:
+    """Let the chat go on from a turn that did not end by itself, if nothing came after it."""
+    row = await transaction.row(
+        "SELECT key, chat FROM turns WHERE owner = ? AND id = ?", transaction.owner, turn
+    )
+    if row is None:
+        raise UsageError(f"there is no turn {turn}")
+    held = await leases.hold(transaction, row[1], holder, times)
+    kept = await transaction.run(
+        "UPDATE chats SET head = ? WHERE key = ? AND owner = ? AND EXISTS (SELECT 1 FROM turns"
+        " WHERE turns.key = ? AND turns.status IN ('partial', 'interrupted')"
+        " AND COALESCE(turns.parent, 0) = COALESCE(chats.head, 0))",
+        row[0],
+        row[1],
+        transaction.owner,
+        row[0],
+    )
+    await leases.release(transaction, held)
+    return bool(kept)
 
 
 # --- After a holder's death ----------------------------------------------------------------------

@@ -1,8 +1,11 @@
 """Full text: what was asked and answered, by turn."""
 
-from ...core.messages import Message
+import re
+from collections.abc import Sequence
+
+from ...records import Found
 from . import codec
-from .database import Transaction
+from .database import Row, Transaction
 
 POSTGRES_LONGEST = 250_000  # characters; a tsvector holds at most one megabyte
 
@@ -46,5 +49,85 @@ async def visible_text(transaction: Transaction, turn: int) -> str:
     return "\n\n".join(texts).replace("\x00", " ")
 
 
-def shown(message: Message) -> bool:
-    return message.carries is None
+# --- Search --------------------------------------------------------------------------------------
+
+_TERM = re.compile(r'"([^"]*)"|(\S+)')
+_FOUND = (
+    "SELECT chats.id, chats.title, turns.id, turns.started, turns.key FROM turns"
+    " JOIN chats ON chats.key = turns.chat"
+)
+SCANNED = 20_000  # turns that are read one by one when the index knows nothing
+
+
+async def search(
+    transaction: Transaction, words: str, workspace: str | None, limit: int
+) -> list[Found]:
+    """Turns with all the terms, best first; newest first if only a plain look at the texts finds them."""
+    terms = [term for pair in _TERM.findall(words.replace("\x00", " ")) if (term := "".join(pair))]
+    if not terms:
+        return []
+    rows = await _indexed(transaction, terms, workspace, limit)
+    texts = {row[4]: await visible_text(transaction, row[4]) for row in rows}
+    if not rows:
+        # Scripts without spaces, or a part of a word.
+        rows, texts = await _scanned(transaction, terms, workspace, limit)
+    return [
+        Found(chat, title, turn, started, excerpt(texts[key], terms))
+        for chat, title, turn, started, key in rows
+    ]
+
+
+async def _indexed(
+    transaction: Transaction, terms: Sequence[str], workspace: str | None, limit: int
+) -> list[Row]:
+    if transaction.is_sqlite:
+        join, order = " JOIN words ON words.rowid = turns.key", "rank"
+        condition = "words MATCH ?"
+        values: tuple[object, ...] = (" ".join(f'"{term}"' for term in terms),)
+        rank_values: tuple[object, ...] = ()
+    else:
+        join = " JOIN words ON words.turn = turns.key"
+        query = " && ".join("phraseto_tsquery('simple', ?)" for _ in terms)
+        condition, order = f"words.text @@ ({query})", f"ts_rank_cd(words.text, ({query})) DESC"
+        values = rank_values = tuple(terms)
+    return await transaction.rows(
+        f"{_FOUND}{join} WHERE {condition} AND turns.owner = ?{_within(workspace)}"
+        f" ORDER BY {order}, turns.key DESC LIMIT {int(limit)}",
+        *values,
+        transaction.owner,
+        *([] if workspace is None else [workspace]),
+        *rank_values,
+    )
+
+
+def _within(workspace: str | None) -> str:
+    return "" if workspace is None else " AND chats.workspace = ?"
+
+
+async def _scanned(
+    transaction: Transaction, terms: Sequence[str], workspace: str | None, limit: int
+) -> tuple[list[Row], dict[int, str]]:
+    rows: list[Row] = []
+    texts: dict[int, str] = {}
+    for row in await transaction.rows(
+        f"{_FOUND} WHERE turns.owner = ? AND turns.status <> 'open'{_within(workspace)}"
+        f" ORDER BY turns.key DESC LIMIT {SCANNED}",
+        transaction.owner,
+        *([] if workspace is None else [workspace]),
+    ):
+        text = await visible_text(transaction, row[4])
+        if all(term.casefold() in text.casefold() for term in terms):
+            rows.append(row)
+            texts[row[4]] = text
+            if len(rows) == limit:
+                break
+    return rows, texts
+
+
+def excerpt(text: str, terms: Sequence[str], length: int = 160) -> str:
+    """One line of the text around the first term that stands in it."""
+    line = " ".join(text.split())
+    places = (line.casefold().find(term.casefold()) for term in terms)
+    at = next((place for place in places if place >= 0), 0)
+    start = max(0, min(at - length // 4, len(line) - length))
+    return ("…" if start else "") + line[start : start + length]

@@ -1,0 +1,92 @@
+"""Proposals of edits, and notes to remember."""
+
+from ...errors import UsageError
+from ...records import Note, ProposalStatus, StoredProposal
+from . import codec
+from .database import Row, Transaction
+
+_PROPOSAL = "id, chat, turn, codec, body, status, created, decided, decided_by"
+
+
+async def add_proposal(transaction: Transaction, proposal: StoredProposal) -> None:
+    await transaction.run(
+        "INSERT INTO proposals (owner, id, chat, turn, status, created, codec, body)"
+        f" VALUES (?, ?, ?, ?, ?, {transaction.now}, ?, ?)",
+        transaction.owner,
+        proposal.id,
+        proposal.chat,
+        proposal.turn,
+        proposal.status,
+        *codec.squeeze(codec.as_bytes(proposal.body)),
+    )
+
+
+async def decide_proposal(
+    transaction: Transaction, id: str, status: ProposalStatus, by: str
+) -> None:
+    if not await transaction.run(
+        f"UPDATE proposals SET status = ?, decided = {transaction.now}, decided_by = ?"
+        " WHERE owner = ? AND id = ?",
+        status,
+        by,
+        transaction.owner,
+        id,
+    ):
+        raise UsageError(f"there is no proposal {id}")
+
+
+async def proposal(transaction: Transaction, id: str) -> StoredProposal | None:
+    row = await transaction.row(
+        f"SELECT {_PROPOSAL} FROM proposals WHERE owner = ? AND id = ?", transaction.owner, id
+    )
+    return None if row is None else _proposal(row)
+
+
+async def proposals(transaction: Transaction, chat: str) -> list[StoredProposal]:
+    rows = await transaction.rows(
+        f"SELECT {_PROPOSAL} FROM proposals WHERE owner = ? AND chat = ? ORDER BY key",
+        transaction.owner,
+        chat,
+    )
+    return [_proposal(row) for row in rows]
+
+
+def _proposal(row: Row) -> StoredProposal:
+    id, chat, turn, coding, body, *rest = row
+    return StoredProposal(id, chat, turn, codec.as_text(codec.unsqueeze(coding, body)), *rest)
+
+
+async def add_note(transaction: Transaction, id: str, workspace: str, text: str, turn: str) -> None:
+    await transaction.run(
+        "INSERT INTO memories (owner, id, workspace, text, turn, created, updated)"
+        f" VALUES (?, ?, ?, ?, ?, {transaction.now}, {transaction.now})",
+        transaction.owner,
+        id,
+        workspace,
+        codec.as_bytes(text),
+        turn,
+    )
+
+
+async def change_note(transaction: Transaction, id: str, text: str) -> None:
+    if not await transaction.run(
+        f"UPDATE memories SET text = ?, updated = {transaction.now} WHERE owner = ? AND id = ?",
+        codec.as_bytes(text),
+        transaction.owner,
+        id,
+    ):
+        raise UsageError(f"there is no note {id}")
+
+
+async def forget_note(transaction: Transaction, id: str) -> None:
+    await transaction.run("DELETE FROM memories WHERE owner = ? AND id = ?", transaction.owner, id)
+
+
+async def notes(transaction: Transaction, workspace: str) -> list[Note]:
+    rows = await transaction.rows(
+        "SELECT id, workspace, text, turn, created, updated FROM memories"
+        " WHERE owner = ? AND workspace = ? ORDER BY key",
+        transaction.owner,
+        workspace,
+    )
+    return [Note(row[0], row[1], codec.as_text(bytes(row[2])), *row[3:]) for row in rows]

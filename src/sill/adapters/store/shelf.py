@@ -1,0 +1,129 @@
+"""Everything a store keeps beside the turn in flight."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+
+from ...core.messages import Fingerprint
+from ...records import (
+    Attempt,
+    Cap,
+    ChatInfo,
+    Found,
+    Note,
+    OverCap,
+    ProposalStatus,
+    Settlement,
+    StoredAttempt,
+    StoredProposal,
+)
+from . import chats, counts, desk, leases, ledger
+from . import words as full_text
+from .database import Database
+from .leases import LeaseTimes
+
+
+def new_id() -> str:
+    """128 random bits: never a permission, never guessed either."""
+    return secrets.token_hex(16)
+
+
+class Shelf:
+    def __init__(self, database: Database, times: LeaseTimes | None = None) -> None:
+        self._database = database
+        self._times = times or LeaseTimes()
+        self._holder = leases.holder_name(new_id())
+
+    # --- Chats -----------------------------------------------------------------------------------
+
+    async def new_chat(self, workspace: str, title: str = "") -> str:
+        id = new_id()
+        await self._database.write(lambda t: chats.create(t, id, workspace, title))
+        return id
+
+    async def latest_chat(self, workspace: str) -> str | None:
+        return await self._database.read(lambda t: chats.latest(t, workspace))
+
+    async def chats(self, workspace: str | None = None) -> list[ChatInfo]:
+        return await self._database.read(lambda t: chats.every(t, workspace))
+
+    async def chat(self, chat: str) -> ChatInfo | None:
+        return await self._database.read(lambda t: chats.one(t, chat))
+
+    async def change_chat(
+        self,
+        chat: str,
+        *,
+        title: str | None = None,
+        pinned: bool | None = None,
+        archived: bool | None = None,
+    ) -> None:
+        await self._database.write(lambda t: chats.change(t, chat, title, pinned, archived))
+
+    async def branch(self, chat: str, turn: str | None) -> None:
+        await self._database.write(lambda t: chats.branch(t, chat, turn, self._holder, self._times))
+
+    async def delete_chat(self, chat: str) -> None:
+        await self._database.write(lambda t: chats.delete(t, chat, self._holder, self._times))
+
+    async def prune(self, unused_since_ms: int) -> list[str]:
+        old = await self._database.read(lambda t: chats.unused(t, unused_since_ms))
+        for chat in old:
+            await self.delete_chat(chat)
+        return old
+
+    async def search(
+        self, words: str, workspace: str | None = None, limit: int = 20
+    ) -> list[Found]:
+        return await self._database.read(lambda t: full_text.search(t, words, workspace, limit))
+
+    # --- Money -----------------------------------------------------------------------------------
+
+    async def open_attempt(self, attempt: Attempt, caps: Sequence[Cap] = ()) -> str | OverCap:
+        id = new_id()
+        return await self._database.write(lambda t: ledger.begin(t, id, attempt, caps)) or id
+
+    async def settle_attempt(self, attempt: str, settlement: Settlement) -> None:
+        await self._database.write(lambda t: ledger.settle(t, attempt, settlement), lasting=False)
+
+    async def attempts(
+        self, since_ms: int = 0, *, chat: str | None = None, turn: str | None = None
+    ) -> list[StoredAttempt]:
+        return await self._database.read(lambda t: ledger.every(t, since_ms, chat, turn))
+
+    # --- Proposals and notes ---------------------------------------------------------------------
+
+    async def add_proposal(self, proposal: StoredProposal) -> None:
+        await self._database.write(lambda t: desk.add_proposal(t, proposal))
+
+    async def decide_proposal(self, proposal: str, status: ProposalStatus, by: str) -> None:
+        await self._database.write(lambda t: desk.decide_proposal(t, proposal, status, by))
+
+    async def proposal(self, proposal: str) -> StoredProposal | None:
+        return await self._database.read(lambda t: desk.proposal(t, proposal))
+
+    async def proposals(self, chat: str) -> list[StoredProposal]:
+        return await self._database.read(lambda t: desk.proposals(t, chat))
+
+    async def note(self, workspace: str, text: str, turn: str = "") -> str:
+        id = new_id()
+        await self._database.write(lambda t: desk.add_note(t, id, workspace, text, turn))
+        return id
+
+    async def change_note(self, note: str, text: str) -> None:
+        await self._database.write(lambda t: desk.change_note(t, note, text))
+
+    async def forget_note(self, note: str) -> None:
+        await self._database.write(lambda t: desk.forget_note(t, note))
+
+    async def notes(self, workspace: str) -> list[Note]:
+        return await self._database.read(lambda t: desk.notes(t, workspace))
+
+    # --- Counts ----------------------------------------------------------------------------------
+
+    async def known_counts(
+        self, tokenizer: str, fingerprints: Sequence[Fingerprint]
+    ) -> dict[Fingerprint, int]:
+        return await self._database.read(lambda t: counts.known(t, tokenizer, fingerprints))
+
+    async def remember_counts(self, tokenizer: str, counted: Mapping[Fingerprint, int]) -> None:
+        await self._database.write(lambda t: counts.remember(t, tokenizer, counted), lasting=False)
