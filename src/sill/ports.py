@@ -88,12 +88,14 @@ class Model(Protocol):
 class Overhead:
     """What a request costs beside the texts in it: never less than the truth.
 
-    ``message`` is per message by role, ``request`` once, ``default_system`` when no system message leads.
+    ``message`` is per message by role, ``request`` once, ``default_system`` when no system message leads,
+    ``tool_call`` for each call a message makes, beside the call's name and arguments.
     """
 
     message: Mapping[str, int]
     request: int
     default_system: int = 0
+    tool_call: int = 0
 
 
 class TokenCounter(Protocol):

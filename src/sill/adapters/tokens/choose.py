@@ -1,17 +1,27 @@
 """Which counter for which model."""
 
+import logging
 from dataclasses import dataclass
+from typing import get_args
 
+from ...core.families import Family, Vocabulary, family_of
+from ...errors import SettingsError
 from ...ports import TokenCounter
-from . import llamacpp, vllm
+from . import huggingface, llamacpp, vllm
 from ._http import Endpoint
 from .estimate import Estimate
+from .local import local_counter
 from .probe import CannotCount, Probes
+
+log = logging.getLogger(__name__)
+_warned: set[str] = set()
+
+ESTIMATE = "estimate"
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A counter, why it was taken, and the window its server named, if any."""
+    """A counter, why it was taken, and the context window that its server or its family has, if known."""
 
     counter: TokenCounter
     reason: str
@@ -22,21 +32,59 @@ async def counter_for(
     model: str,
     *,
     endpoint: Endpoint | None = None,
+    tokenizer: str | None = None,
     probes: Probes | None = None,
+    ratio: float = 1.0,
 ) -> Chosen:
-    """The best counter for ``model``: the endpoint's own if it has one, an estimate if nothing else.
+    """The best counter for ``model``, in this order.
 
-    Without ``probes`` nothing is asked over the network.
+    1. The endpoint's own, if it counts for itself (asked once, through ``probes``; without them nothing is asked).
+    2. The configured ``tokenizer``: a vocabulary's name, a ``tokenizer.json``, a model in the hub's cache,
+       or ``estimate``. One that cannot be used is a ``SettingsError``.
+    3. The vocabulary that the model's name settles; 4. the one it suggests; 5. an estimate, scaled by what
+       past answers taught (``ratio``).
     """
+    silent = False
     if endpoint is not None and probes is not None:
         match await probes.ask(endpoint, model):
             case llamacpp.Found() as found:
                 counter = llamacpp.LlamaCpp(endpoint, found)
-                return Chosen(counter, "the endpoint counts (llama.cpp)", found.window)
+                return Chosen(counter, "the endpoint counts for itself (llama.cpp)", found.window)
             case vllm.Found() as found:
-                return Chosen(
-                    vllm.Vllm(endpoint, found), "the endpoint counts (vLLM)", found.window
-                )
-            case CannotCount():
-                pass
-    return Chosen(Estimate(), "unknown model: an estimate with a margin")
+                reason = "the endpoint counts for itself (vLLM)"
+                return Chosen(vllm.Vllm(endpoint, found), reason, found.window)
+            case CannotCount(later=later):
+                silent = later
+    asked = "; the endpoint did not answer, it is asked again later" if silent else ""
+    family = family_of(model)
+    if tokenizer:
+        return _configured(tokenizer, family, ratio)
+    if family is not None and (counter_here := local_counter(family)) is not None:
+        how = "known name" if family.sure else "guessed from the name"
+        reason = f"{how}: {family.name}, {family.vocabulary}{asked}"
+        return Chosen(counter_here, reason, family.window)
+    if model not in _warned:
+        _warned.add(model)
+        log.warning("no tokenizer is known for model %r: counts are estimates with a margin", model)
+    window = family.window if family else None
+    return Chosen(Estimate(ratio), f"unknown name: estimate with a margin{asked}", window)
+
+
+def _configured(tokenizer: str, family: Family | None, ratio: float) -> Chosen:
+    window = family.window if family else None
+    if tokenizer == ESTIMATE:
+        return Chosen(Estimate(ratio), "configured: estimate", window)
+    if tokenizer in get_args(Vocabulary):
+        style = family.style if family else "chatml"
+        chosen = Family(tokenizer, tokenizer, style, window)  # type: ignore[arg-type]
+        counter = local_counter(chosen)
+        if counter is not None:
+            return Chosen(counter, f"configured: {tokenizer}", window)
+    path = huggingface.find_tokenizer(tokenizer)
+    if path is None:
+        known = ", ".join(get_args(Vocabulary))
+        raise SettingsError(
+            f"tokenizer {tokenizer!r} is not there",
+            hint=f"a path to a tokenizer.json, a model in the Hugging Face cache, estimate, or one of {known}",
+        )
+    return Chosen(huggingface.load(path), f"configured: {path}", window)

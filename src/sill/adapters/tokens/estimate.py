@@ -1,9 +1,10 @@
 """Counting when nothing better is at hand."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ...core.certificate import Counts, Tokenizer
+from ...core.formats.chat import IMAGE_TOKENS, chat_of, quoted
 from ...core.heuristic import MARGIN, estimate
 from ...core.request import ChatRequest
 from ...ports import Overhead
@@ -26,22 +27,33 @@ class Estimate:
         return Counts(tuple(self.tokens(text) for text in texts), "estimate")
 
     async def count_request(self, request: ChatRequest) -> Counts:
-        return Counts((self.request_tokens(request),), "estimate")
+        return Counts((self.body_tokens(request.body()),), "estimate")
 
     async def overhead(self) -> Overhead:
         roles = dict.fromkeys(("system", "user", "assistant", "tool"), MESSAGE)
-        return Overhead(message=roles, request=REQUEST)
+        return Overhead(message=roles, request=REQUEST, tool_call=CALL)
 
     def tokens(self, text: str) -> int:
         return round(estimate(text) * self._ratio)
 
-    def request_tokens(self, request: ChatRequest) -> int:
+    def body_tokens(self, body: Mapping[str, Any]) -> int:
+        """The whole request, given as the JSON object of a chat completion."""
+        chat = chat_of(body)
         total = REQUEST
-        for message in request.messages:
-            total += MESSAGE + self.tokens(message.content or "") + self.tokens(message.name or "")
-            for call in message.tool_calls:
+        for message in chat.messages:
+            total += MESSAGE + self.tokens(message.text) + self.tokens(message.name or "")
+            total += IMAGE_TOKENS * message.images
+            for call in message.calls:
                 total += CALL + self.tokens(call.name) + self.tokens(call.arguments)
-        if request.tools:
-            schemas = json.dumps([tool.body() for tool in request.tools], ensure_ascii=False)
-            total += TOOLS + self.tokens(schemas)
+        if chat.tools:
+            total += TOOLS + self.tokens(_json(chat.tools))
+        if chat.reply:
+            total += CALL + self.tokens(_json(chat.reply.schema))
         return total
+
+
+def _json(value: object) -> str:
+    try:
+        return quoted(value, spaced=True)
+    except (RecursionError, ValueError):  # a schema that contains itself
+        return repr(value)

@@ -1,0 +1,110 @@
+"""Counting on this machine, with a packaged vocabulary and a known way of billing."""
+
+import asyncio
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...core.certificate import Counts, Kind, Tokenizer, weakest
+from ...core.cuts import blocks
+from ...core.families import Family
+from ...core.formats import billed, chat_of, message_overhead
+from ...core.request import ChatRequest
+from ...ports import Overhead
+from ._vocabularies import Encode, encoder
+from ._wire import sound
+from .estimate import Estimate
+
+SECONDS = 2.0
+AT_ONCE = 1_000_000  # characters in one call of the library: under a second even for one long run
+INLINE = 20_000  # characters that are counted right here; more go to a thread
+
+
+def local_counter(family: Family) -> "Local | None":
+    """A counter for the family, or None if its vocabulary cannot be had."""
+    encode = encoder(family.vocabulary)
+    return None if encode is None else Local(family, encode)
+
+
+class Local:
+    """Counts texts exactly with the family's vocabulary, requests with the family's format."""
+
+    def __init__(self, family: Family, encode: Encode) -> None:
+        scale = "" if family.ratio == 1.0 else f"*{family.ratio}"
+        self.tokenizer = Tokenizer(
+            id=family.vocabulary + scale,
+            kind=family.kind,
+            template=family.style,
+            margin=family.margin if family.kind == "estimate" else 0.0,
+        )
+        self._family = family
+        self._encode = encode
+
+    async def count(self, texts: Sequence[str]) -> Counts:
+        if sum(map(len, texts)) <= INLINE:
+            return self._count(texts)
+        return await asyncio.to_thread(self._count, texts)
+
+    async def count_request(self, request: ChatRequest) -> Counts:
+        return await self.count_body(request.body())
+
+    async def count_body(self, body: Mapping[str, Any]) -> Counts:
+        """The whole request, given as the JSON object of a chat completion."""
+        return await asyncio.to_thread(self._count_body, body)
+
+    async def overhead(self) -> Overhead:
+        roles, request, call = message_overhead(
+            self._family.style, lambda text: len(self._encode(text))
+        )
+        return Overhead(message=roles, request=request, tool_call=call)
+
+    def _count(self, texts: Sequence[str]) -> Counts:
+        until = time.monotonic() + SECONDS
+        counted = [bounded_count(text, self._encode, until) for text in texts]
+        kind = weakest(self._family.kind, *(kind for _, kind in counted))
+        return Counts(tuple(self._scaled(tokens) for tokens, _ in counted), kind)
+
+    def _count_body(self, body: Mapping[str, Any]) -> Counts:
+        until = time.monotonic() + SECONDS
+        kinds: list[Kind] = [self._family.kind]
+
+        def measure(text: str) -> int:
+            tokens, kind = bounded_count(text, self._encode, until)
+            kinds.append(kind)
+            return tokens
+
+        try:
+            bill = billed(chat_of(body), self._family.style, measure)
+        except RecursionError:  # a schema that contains itself
+            return Counts((Estimate().body_tokens(body),), "estimate")
+        return Counts((self._scaled(bill.tokens),), weakest(bill.kind, *kinds))
+
+    def _scaled(self, tokens: int) -> int:
+        return math.ceil(tokens * self._family.ratio)
+
+
+def bounded_count(text: str, encode: Encode, until: float) -> tuple[int, Kind]:
+    """Tokens of ``text``; what time does not allow to count is bounded by its bytes.
+
+    Every token of these vocabularies stands for at least one byte, so bytes are a true bound.
+    """
+    text = sound(text)
+    if len(text) <= AT_ONCE:
+        return _tokens(text, encode)
+    total, kinds = 0, set[Kind]()
+    for block in blocks(text, AT_ONCE // 2):
+        if len(block) <= AT_ONCE and time.monotonic() < until:
+            tokens, kind = _tokens(block, encode)
+        else:
+            tokens, kind = len(block.encode()), "bound"
+        total += tokens
+        kinds.add(kind)
+    return total, weakest(*kinds)
+
+
+def _tokens(text: str, encode: Callable[[str], list[int]]) -> tuple[int, Kind]:
+    try:
+        return len(encode(text)), "exact"
+    except Exception:  # a foreign library; bytes are always right enough
+        return len(text.encode()), "bound"
