@@ -58,8 +58,9 @@ class MemoryStore:
         return id
 
     async def latest_chat(self, workspace: str) -> str | None:
-        shown = [chat for chat in await self.chats(workspace) if not chat.archived]
-        return max(shown, key=lambda chat: chat.used_ms).id if shown else None
+        infos = (chat.info for chat in reversed(self._chats.values()))
+        shown = [info for info in infos if info.workspace == workspace and not info.archived]
+        return max(shown, key=lambda info: info.used_ms).id if shown else None
 
     async def chats(self, workspace: str | None = None) -> list[ChatInfo]:
         infos = [c.info for c in self._chats.values() if workspace in (None, c.info.workspace)]
@@ -249,7 +250,8 @@ class MemoryStore:
                 for row in self._attempts.values()
                 if row.started_ms >= cap.since_ms and cap.chat in (None, row.attempt.chat)
             )
-            if spent + (attempt.reserved or 0) > cap.limit:
+            applies = cap.chat in (None, attempt.chat)
+            if applies and spent + (attempt.reserved or 0) > cap.limit:
                 return OverCap(cap, spent, attempt.reserved or 0)
         id = self._id("attempt")
         self._attempts[id] = StoredAttempt(id, attempt, self._clock())

@@ -19,9 +19,10 @@ async def begin(
         )
     wanted = attempt.reserved or 0
     for cap in caps:
-        spent = await _spent(transaction, cap)
-        if spent + wanted > cap.limit:
-            return OverCap(cap, spent, wanted)
+        if cap.chat in (None, attempt.chat):
+            spent = await _spent(transaction, cap)
+            if spent + wanted > cap.limit:
+                return OverCap(cap, spent, wanted)
     await transaction.run(
         "INSERT INTO attempts (owner, id, chat, turn, category, model, endpoint, started, reserved,"
         f" predicted) VALUES (?, ?, ?, ?, ?, ?, ?, {transaction.now}, ?, ?)",

@@ -100,7 +100,9 @@ class DatabaseStore(Shelf):
         state = self._held(turn)
         state.partial = partial
         waited = time.monotonic() - state.kept_at
-        if len(partial) - len(state.kept) >= FLUSH_CHARACTERS or waited >= FLUSH_SECONDS:
+        grown = len(partial) - len(state.kept)
+        is_new = not partial.startswith(state.kept)
+        if is_new or grown >= FLUSH_CHARACTERS or waited >= FLUSH_SECONDS:
             await self._flush(state)
         elif state.timer is None:
             state.timer = asyncio.ensure_future(self._flush_later(state, FLUSH_SECONDS - waited))

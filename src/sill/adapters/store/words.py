@@ -63,7 +63,7 @@ async def search(
     transaction: Transaction, words: str, workspace: str | None, limit: int
 ) -> list[Found]:
     """Turns with all the terms, best first; newest first if only a plain look at the texts finds them."""
-    terms = [term for pair in _TERM.findall(words.replace("\x00", " ")) if (term := "".join(pair))]
+    terms = said(words)
     if not terms:
         return []
     rows = await _indexed(transaction, terms, workspace, limit)
@@ -75,6 +75,12 @@ async def search(
         Found(chat, title, turn, started, excerpt(texts[key], terms))
         for chat, title, turn, started, key in rows
     ]
+
+
+def said(words: str) -> list[str]:
+    """The terms of a question: words, and phrases in double quotes."""
+    terms = ("".join(pair) for pair in _TERM.findall(words.replace("\x00", " ")))
+    return [term for term in (term.replace('"', " ").strip() for term in terms) if term]
 
 
 async def _indexed(
