@@ -12,7 +12,7 @@
     │   ├── Overflow           the endpoint says that the prompt is too long
     │   ├── RateLimited        429, may be tried later
     │   ├── QuotaExhausted     429 or 402, will not get better by waiting
-    │   ├── FormatRefused      the endpoint cannot constrain the reply's format
+    │   ├── Unsupported        the endpoint cannot do what was asked: a reply format, embeddings, infill
     │   └── BadAnswer          anything else that is not an answer
     ├── ChatBusy               another turn of this chat is in flight
     ├── Fenced                 this turn was closed by somebody else meanwhile
@@ -117,8 +117,8 @@ class QuotaExhausted(ProviderError):
     pass
 
 
-class FormatRefused(ProviderError):
-    """A request without the constraint may still work."""
+class Unsupported(ProviderError):
+    """A request without that wish may still work."""
 
 
 class BadAnswer(ProviderError):

@@ -263,6 +263,13 @@ BODIES = [
         id="OpenAI format",
     ),
     pytest.param(
+        501,
+        b'{"error":{"code":501,"message":"This server does not support embeddings. Start it with `--embeddings`",'
+        b'"type":"not_supported_error"}}',
+        ("unsupported", None, None),
+        id="llama.cpp embeddings",
+    ),
+    pytest.param(
         422,
         b'{"detail":[{"loc":["body","messages"],"msg":"field required","type":"value_error.missing"}]}',
         ("request", None, None),

@@ -4,7 +4,7 @@
         ...  # provider.url answers the first request well and every later one with 503
 
 A script is a list of steps: bytes to send, or one of the classes below. Each request plays the next script,
-the last one again and again.
+the last one again and again; a path named in ``routes`` always plays its own.
 """
 
 import gzip
@@ -14,7 +14,7 @@ import socketserver
 import struct
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -56,8 +56,9 @@ class Seen:
 
 
 class FaultProvider:
-    def __init__(self, *scripts: Script) -> None:
-        self._scripts = list(scripts)
+    def __init__(self, *scripts: Script, routes: Mapping[str, Script] | None = None) -> None:
+        self._scripts = list(scripts) or [answer(404, b"404 page not found")]
+        self._routes = routes or {}
         self.seen: list[Seen] = []
         self.asked = threading.Event()  # a whole request has arrived
         self.hung_up = threading.Event()  # the client closed a connection that was still in use
@@ -100,13 +101,16 @@ class FaultProvider:
             return
         with self._lock:
             self.seen.append(request)
-            script = self._scripts.pop(0) if len(self._scripts) > 1 else self._scripts[0]
+            script = self._routes.get(request.path) or self._next_script()
         self.asked.set()
         try:
             for step in script:
                 self._play(connection, step)
         except OSError:
             self.hung_up.set()
+
+    def _next_script(self) -> Script:
+        return self._scripts.pop(0) if len(self._scripts) > 1 else self._scripts[0]
 
     def _play(self, connection: socket.socket, step: Step) -> None:
         match step:

@@ -19,6 +19,7 @@ Kind = Literal[
     "model",  # the endpoint does not have it
     "overflow",
     "format",  # it cannot constrain the reply the way it was asked to
+    "unsupported",  # it cannot do this kind of request at all
     "rate",
     "quota",
     "loading",
@@ -229,6 +230,8 @@ def _kind(status: int | None, words: set[str], said: str) -> Kind:
         return "model"
     if status in (400, 422, 501) and _FORMAT.search(said):
         return "format"
+    if status == 501 or "not_supported_error" in words:
+        return "unsupported"
     if status in (404, 405):
         return "address"
     if status is not None and status < 500 and status not in (200, 408, 409):

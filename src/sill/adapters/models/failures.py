@@ -5,7 +5,6 @@ from typing import assert_never
 from ...core.faults import Fault
 from ...errors import (
     BadAnswer,
-    FormatRefused,
     KeyRefused,
     ModelMissing,
     Overflow,
@@ -14,6 +13,7 @@ from ...errors import (
     RateLimited,
     TimedOut,
     Unreachable,
+    Unsupported,
 )
 
 
@@ -67,10 +67,14 @@ def to_error(
                 hint="send fewer or smaller files, or start a new chat",
             )
         case "format":
-            return FormatRefused(
+            return Unsupported(
                 f"{endpoint} cannot constrain the reply's format{said}",
                 endpoint=endpoint,
                 status=status,
+            )
+        case "unsupported":
+            return Unsupported(
+                f"{endpoint} does not support that{said}", endpoint=endpoint, status=status
             )
         case "rate":
             wait = fault.retry_after

@@ -4,6 +4,7 @@ Nothing is retried once an answer has begun, and nothing is ever replayed.
 """
 
 import asyncio
+import json
 import random
 import socket
 import ssl
@@ -23,6 +24,7 @@ from .retry import CLOUD, LOCAL, Clocks, RetryPolicy, wait_before_retry
 
 BODY_LIMIT = 16 * 1024 * 1024
 _ERROR_BODY_LIMIT = 64 * 1024
+_HTTP_ERRORS = (httpx.HTTPError, httpx.StreamError, ssl.SSLError, OSError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class Call:
             raise Cut(Fault("silent", f"{waited:.0f} s after the request")) from None
         except httpx.DecodingError:
             raise Cut(Fault("broken", "its compressed answer cannot be read")) from None
-        except (httpx.HTTPError, httpx.StreamError, ssl.SSLError, OSError) as error:
+        except _HTTP_ERRORS as error:
             raise Cut(Fault("broken", _reason(error))) from None
 
     async def read_all(self, limit: int = BODY_LIMIT) -> bytes:
@@ -177,6 +179,39 @@ class Transport:
                 ),
             )
 
+    async def fetch(
+        self, url: str, body: bytes | None = None, *, seconds: float = 2.0
+    ) -> object | Fault:
+        """The JSON value of a GET (of a POST where there is a body), or why there is none. Tried once."""
+        try:
+            async with asyncio.timeout(seconds):
+                response = await self.client.send(
+                    self.client.build_request(
+                        "GET" if body is None else "POST",
+                        url,
+                        content=body,
+                        headers=self.headers(),
+                        timeout=httpx.Timeout(None, connect=min(seconds, self.clocks.connect)),
+                    ),
+                    stream=True,
+                    follow_redirects=False,
+                )
+                try:
+                    said = await _read_some(response, BODY_LIMIT)
+                finally:
+                    await response.aclose()
+        except TimeoutError:
+            return Fault("silent", f"{seconds:g} s")
+        except _HTTP_ERRORS as error:
+            return _broken(error, self.clocks)
+        if response.status_code != 200:
+            return classify(response.status_code, said, _headers(response))
+        try:
+            value: object = json.loads(said)
+        except (ValueError, RecursionError):
+            return Fault("page" if said.lstrip().startswith(b"<") else "broken", "", 200)
+        return value
+
     def error(self, fault: Fault, model: str = "") -> ProviderError:
         return to_error(self.clean(fault), self.endpoint.api, model, has_key=self.has_key)
 
@@ -206,12 +241,8 @@ class Transport:
                     await response.aclose()
         except TimeoutError:
             return Fault("silent", f"{self.clocks.first:.0f} s")
-        except httpx.ConnectTimeout:
-            return Fault("unreachable", f"no connection within {self.clocks.connect:.0f} s")
-        except (httpx.ConnectError, httpx.ProxyError) as error:
-            return Fault("unreachable", _reason(error))
-        except (httpx.HTTPError, httpx.StreamError, ssl.SSLError, OSError) as error:
-            return Fault("broken", _reason(error))
+        except _HTTP_ERRORS as error:
+            return _broken(error, self.clocks)
         return classify(response.status_code, said, _headers(response))
 
     def headers(self) -> dict[str, str]:
@@ -260,6 +291,14 @@ async def _read_some(response: httpx.Response, limit: int) -> bytes:
     except (httpx.HTTPError, httpx.StreamError):
         pass
     return read[:limit]
+
+
+def _broken(error: Exception, clocks: Clocks) -> Fault:
+    if isinstance(error, httpx.ConnectTimeout):
+        return Fault("unreachable", f"no connection within {clocks.connect:.0f} s")
+    if isinstance(error, httpx.ConnectError | httpx.ProxyError):
+        return Fault("unreachable", _reason(error))
+    return Fault("broken", _reason(error))
 
 
 def _headers(response: httpx.Response) -> dict[str, str]:
