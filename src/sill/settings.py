@@ -75,6 +75,9 @@ _GLOBAL = {
     "database": Spec(str, "SQLite file or postgresql:// URL that keeps the chats", secret=True),
     "local_model": Spec(str, "path to the GGUF file of the local model"),
     "local_window": Spec(int, "context window of the local model", low=256),
+    "instructions": Spec(
+        str, "what the model should always keep in mind; part of the system prompt"
+    ),
     "max_file_bytes": Spec(int, "largest file that is read", 8_000_000, low=1),
 }
 

@@ -13,6 +13,7 @@ Outcome = Literal["complete", "partial", "failed", "cancelled", "refused"]
 class Started:
     """The turn is stored and the request is about to leave."""
 
+    chat: str
     turn: str
     plan: Plan
     certificate: Certificate
@@ -47,6 +48,7 @@ class ToolUsed:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
+    chat: str
     turn: str
     outcome: Outcome
     text: str

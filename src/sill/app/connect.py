@@ -1,0 +1,122 @@
+"""Which model answers: the endpoint that was chosen, one found on this machine, or the local model."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+import httpx
+
+from ..adapters.models.discover import discover, find_local_endpoints
+from ..adapters.models.endpoints import parse_endpoint
+from ..errors import ModelMissing, ProviderError
+from ..settings import Settings
+
+LOCAL = "local"
+SAFE_WINDOW = 8_192  # where nobody tells: small enough for every model in use
+NOBODY_TOLD = "nobody told; set `window`"
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """One model at one address, and why it is this one. Its representation never shows the key."""
+
+    kind: Literal["configured", "found", "local"]
+    base_url: str
+    why: str
+    model: str = ""
+    window: int = SAFE_WINDOW
+    window_source: str = NOBODY_TOLD
+    server: str = ""
+    api_key: str | None = field(default=None, repr=False)
+
+    @property
+    def is_local(self) -> bool:
+        return self.kind == "local" or parse_endpoint(self.base_url).is_local
+
+
+async def connect(
+    settings: Settings, profile: str, stack: AsyncExitStack, progress: Progress
+) -> Connection:
+    """A connection that was just seen to work; ``stack`` ends what had to be started for it."""
+    chosen = settings.source(profile, "base_url")
+    key = settings.of_profile(profile, "api_key", str)
+    if chosen.value == LOCAL:
+        return await _start_local(settings, profile, stack, f"chosen by {chosen.source}", progress)
+    if chosen.value is not None:
+        base_url = parse_endpoint(str(chosen.value)).api
+        there = Connection("configured", base_url, f"chosen by {chosen.source}", api_key=key)
+        return await _introduced(there, settings, profile)
+    for found in await find_local_endpoints():
+        why = f"{found.server} found on its standard port; nothing else was chosen"
+        there = Connection("found", found.base_url, why, server=found.server, api_key=None)
+        try:
+            return await _introduced(there, settings, profile)
+        except ProviderError as error:
+            progress(f"sill: {found.server} at {found.base_url} cannot be used: {error}")
+    why = "no endpoint was chosen and none was found on this machine"
+    return await _start_local(settings, profile, stack, why, progress)
+
+
+async def _start_local(
+    settings: Settings, profile: str, stack: AsyncExitStack, why: str, progress: Progress
+) -> Connection:
+    from ..adapters.local.choice import chosen_weights
+    from ..adapters.local.supervise import open_local
+
+    given = settings.get("local_model", str)
+    weights = Path(given).expanduser() if given else chosen_weights()
+    wanted = settings.get("local_window", int)
+    server = await asyncio.to_thread(open_local, weights, window=wanted)
+    stack.callback(server.close)
+    there = Connection(
+        "local",
+        server.base_url,
+        why,
+        model=server.model_name,
+        window=server.window,
+        window_source="as the local model was started",
+        server="llama.cpp",
+        api_key=server.api_key,
+    )
+    return _with_own_window(there, settings, profile)
+
+
+async def _introduced(there: Connection, settings: Settings, profile: str) -> Connection:
+    """Ask the endpoint which models it has and how large the window is."""
+    wanted = settings.of_profile(profile, "model", str)
+    if settings.get("probe", bool) is False:
+        return _with_own_window(replace(there, model=wanted or "default"), settings, profile)
+    known = await discover(there.base_url, there.api_key, model=wanted)
+    model = wanted or (known.models[0] if known.models else "")
+    if not model:
+        raise ModelMissing(
+            f"{there.base_url} lists no model and none was named",
+            endpoint=there.base_url,
+            hint="name one with -m or `model` in the settings",
+        )
+    there = replace(there, model=model, server=known.server)
+    if known.window is not None:
+        there = replace(there, window=known.window.tokens, window_source=known.window.source)
+    return _with_own_window(there, settings, profile)
+
+
+def _with_own_window(there: Connection, settings: Settings, profile: str) -> Connection:
+    """The user's number goes before what the endpoint says, unless the endpoint has less."""
+    own = settings.of_profile(profile, "window", int)
+    if own is None:
+        return there
+    source = settings.source(profile, "window").source
+    told = there.window_source != NOBODY_TOLD
+    if told and own > there.window:
+        text = f"{there.window_source}; {own:,} from {source} would not fit"
+        return replace(there, window_source=text)
+    return replace(there, window=own, window_source=source)
+
+
+def new_client() -> httpx.AsyncClient:
+    """For small questions to the endpoint; proxies never see what goes to this machine."""
+    return httpx.AsyncClient(trust_env=False, timeout=10.0)

@@ -1,0 +1,42 @@
+"""Who counts for a connection."""
+
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from ..adapters.tokens._http import Endpoint
+from ..adapters.tokens.choose import counter_for
+from ..adapters.tokens.probe import Probes
+from ..core.render import Layout
+from ..engine.sizing import Sizer
+from ..ports import Store, TokenCounter
+from ..settings import Settings
+from .connect import Connection, new_client
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    counter: TokenCounter
+    sizer: Sizer
+    reason: str
+    window: int | None
+
+
+async def choose_counter(
+    settings: Settings, profile: str, connection: Connection, store: Store, stack: AsyncExitStack
+) -> Counting:
+    """The best counter for the connection's model; probes the endpoint unless that was switched off."""
+    client = await stack.enter_async_context(new_client())
+    endpoint = Endpoint(connection.base_url, client, connection.api_key)
+    may_probe = connection.kind == "local" or settings.get("probe", bool) is not False
+    chosen = await counter_for(
+        connection.model, endpoint=endpoint, probes=Probes() if may_probe else None
+    )
+    layout: Layout = (
+        "separate" if settings.of_profile(profile, "layout", str) == "separate" else "folded"
+    )
+    return Counting(
+        counter=chosen.counter,
+        sizer=Sizer(chosen.counter, chosen.counter.count, layout),
+        reason=chosen.reason,
+        window=chosen.window,
+    )

@@ -1,0 +1,154 @@
+"""``sill ask``: one question, one answer, for people and for scripts."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..app import App
+from ..engine.events import Delta, Finished, Notice, Refused
+from ..errors import FileRefused, UsageError
+from .common import endpoint_options, opened, run_async
+from .screen import plain
+
+
+@click.command("ask")
+@click.argument("question", required=False)
+@click.option(
+    "-f",
+    "--file",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    help="Send this file along (repeatable).",
+)
+@click.option(
+    "-c", "--continue", "go_on", is_flag=True, help="Go on with the folder's latest chat."
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object instead of the answer."
+)
+@click.option("--no-stream", is_flag=True, help="Print the answer when it is whole.")
+@endpoint_options
+def command(
+    question: str | None,
+    files: tuple[str, ...],
+    go_on: bool,
+    as_json: bool,
+    no_stream: bool,
+    **given: Any,
+) -> int:
+    """Ask QUESTION and print the answer on standard output.
+
+    Without QUESTION, or with `-`, the question is read from standard input. Everything else goes to
+    standard error. Exit code 0: complete; 1: refused, failed or partial; 2: usage; 130: interrupted.
+    """
+    if question is None or question == "-":
+        question = _from_stdin()
+    return run_async(
+        answer(question, files, go_on=go_on, as_json=as_json, stream=not no_stream, given=given)
+    )
+
+
+async def answer(
+    question: str,
+    files: tuple[str, ...],
+    *,
+    go_on: bool = False,
+    as_json: bool = False,
+    stream: bool = True,
+    given: dict[str, Any],
+) -> int:
+    async with opened(given) as app:
+        documents = [await app.read(Path(name)) for name in files]
+        chat = await app.latest_chat() if go_on else None
+        outcome: Finished | Refused | None = None
+        printed = ""
+        async for event in app.ask(chat, question, documents):
+            match event:
+                case Delta(text=text):
+                    if stream and not as_json:
+                        click.echo(plain(text), nl=False)
+                        sys.stdout.flush()
+                    printed += text
+                case Notice(text=text):
+                    click.echo(f"sill: {plain(text)}", err=True)
+                case Finished() | Refused():
+                    outcome = event
+        assert outcome is not None
+        if as_json:
+            click.echo(json.dumps(report(app, outcome), ensure_ascii=False))
+        elif isinstance(outcome, Finished):
+            if not stream:
+                click.echo(plain(outcome.text), nl=False)
+            if printed and not printed.endswith("\n"):
+                click.echo()
+        return conclude(outcome, quiet=as_json)
+
+
+def conclude(outcome: Finished | Refused, *, quiet: bool = False) -> int:
+    """Say on standard error why there is no whole answer; the exit code."""
+    match outcome:
+        case Refused(reason=reason):
+            click.echo(f"sill: {plain(reason)}", err=True)
+            return 1
+        case Finished(outcome="complete"):
+            return 0
+        case Finished(outcome=name, reason=reason):
+            if not quiet or name == "failed":
+                click.echo(f"sill: {plain(reason or name)}", err=True)
+            return 130 if name == "cancelled" else 1
+
+
+def report(app: App, outcome: Finished | Refused) -> dict[str, Any]:
+    """The documented JSON object; every key is always there."""
+    counted = app.tokenizer
+    if isinstance(outcome, Refused):
+        certificate = {
+            "kind": counted.kind,
+            "tokenizer": counted.id,
+            "predicted": outcome.needed,
+            "actual": None,
+        }
+        usage = None
+    else:
+        kept = outcome.certificate
+        certificate = {
+            "kind": kept.kind,
+            "tokenizer": kept.tokenizer,
+            "predicted": kept.predicted,
+            "actual": kept.actual,
+        }
+        usage = outcome.usage
+    return {
+        "answer": outcome.text if isinstance(outcome, Finished) else "",
+        "outcome": outcome.outcome if isinstance(outcome, Finished) else "refused",
+        "model": app.model_name,
+        "endpoint": app.endpoint,
+        "certificate": certificate,
+        "usage": {
+            "prompt": usage.prompt if usage else None,
+            "cached": usage.cached if usage else None,
+            "completion": usage.completion if usage else None,
+        },
+        "cost": app.cost(usage),
+        "references": [],
+        "chat": outcome.chat if isinstance(outcome, Finished) else None,
+        "turn": outcome.turn if isinstance(outcome, Finished) else None,
+        "ms": outcome.took_ms if isinstance(outcome, Finished) else 0,
+    }
+
+
+def _from_stdin() -> str:
+    if sys.stdin.isatty():
+        raise UsageError("there is no question", hint='sill ask "…", or pipe it in')
+    data = sys.stdin.buffer.read()
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise FileRefused("standard input", "not UTF-8 text") from None
+    if not text.strip():
+        raise UsageError("the question is empty", hint='sill ask "…", or pipe it in')
+    return text.rstrip("\n")

@@ -1,0 +1,108 @@
+"""``sill explain``: what a request held, item by item, and why."""
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from ..app import open_storage
+from ..core.certificate import Certificate
+from ..core.plan import Plan
+from ..core.usage import plan_from_json
+from ..errors import UsageError
+from ..ports import StoredTurn
+from .common import endpoint_options, run_async, settled
+from .screen import plain
+
+
+@click.command("explain")
+@click.argument("turn", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--bytes", "as_bytes", is_flag=True, help="Print the exact body that was sent.")
+@endpoint_options
+def command(turn: str | None, as_json: bool, as_bytes: bool, **given: Any) -> int:
+    """Show what a request held: every item, its tokens, and why it was in or out.
+
+    TURN is a turn's id or the beginning of it; without it, the folder's latest turn.
+    """
+    found = run_async(_find(turn, given))
+    if as_bytes:
+        sys.stdout.buffer.write(found.request)
+        sys.stdout.buffer.flush()
+    elif as_json:
+        click.echo(json.dumps(_report(found), ensure_ascii=False))
+    else:
+        click.echo(_heading(found))
+        click.echo(ledger(plan_from_json(found.plan), found.certificate, found))
+    return 0
+
+
+async def _find(turn: str | None, given: dict[str, Any]) -> StoredTurn:
+    where = settled(given)
+    async with open_storage(where.settings) as store:
+        if turn is None:
+            chat = await store.latest_chat(str(where.folder))
+            recent = await store.turns(chat, limit=1) if chat else []
+            if not recent:
+                raise UsageError(
+                    f"no request was sent yet in {where.folder}", hint="ask something first"
+                )
+            turn = recent[-1].id
+        found = await store.turn(turn)
+    if found is None:
+        raise UsageError(f"there is no turn {turn}")
+    return found
+
+
+def _heading(turn: StoredTurn) -> str:
+    return plain(f"turn {turn.id} · {turn.status} · {turn.model} at {turn.endpoint}")
+
+
+def ledger(plan: Plan, certificate: Certificate | None, turn: StoredTurn | None = None) -> str:
+    """The plan as a table for people."""
+    rows = [(item.fate, f"{item.tokens:,}", item.name, item.reason) for item in plan.items]
+    width = max(len(row[1]) for row in rows)
+    name = min(36, max(len(row[2]) for row in rows))
+    lines = [
+        f"{fate:9} {tokens:>{width}}  {plain(what):{name}}  {plain(why)}"
+        for fate, tokens, what, why in rows
+    ]
+    room = plan.budget.room
+    lines.append(
+        f"{'total':9} {plan.tokens:>{width},}  of {room:,} tokens of room ({plan.tokens / max(1, room):.0%})"
+    )
+    if certificate is not None:
+        billed = "not reported" if certificate.actual is None else f"{certificate.actual:,}"
+        lines.append(
+            f"counted   {certificate.predicted:,} before sending ({certificate.kind}, {certificate.tokenizer}); billed {billed}"
+        )
+    if turn is not None and turn.usage is not None and turn.usage.cached is not None:
+        lines.append(
+            f"cached    {turn.usage.cached:,} of {turn.usage.prompt:,} prompt tokens were not evaluated again"
+        )
+    if plan.next_evicts:
+        lines.append("next      a long answer to this makes the next message start a new epoch")
+    return "\n".join(lines)
+
+
+def _report(turn: StoredTurn) -> dict[str, Any]:
+    certificate, usage = turn.certificate, turn.usage
+    return {
+        "turn": turn.id,
+        "chat": turn.chat,
+        "status": turn.status,
+        "model": turn.model,
+        "endpoint": turn.endpoint,
+        "plan": json.loads(turn.plan) if turn.plan else None,
+        "certificate": certificate
+        and {
+            "kind": certificate.kind,
+            "tokenizer": certificate.tokenizer,
+            "template": certificate.template,
+            "predicted": certificate.predicted,
+            "actual": certificate.actual,
+        },
+        "usage": usage
+        and {"prompt": usage.prompt, "cached": usage.cached, "completion": usage.completion},
+    }

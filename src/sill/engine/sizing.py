@@ -1,0 +1,56 @@
+"""Messages and their sizes: each text is counted once, with the overhead its role brings."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..core.certificate import Counts
+from ..core.messages import Message, Sized, Turn
+from ..core.render import Layout, countable, has_overhead, settled
+from ..ports import Overhead, StoredTurn, TokenCounter
+
+Count = Callable[[Sequence[str]], Awaitable[Counts]]
+
+
+@dataclass(slots=True)
+class Sizer:
+    """Sizes for one counter and one layout; turns that were sized stay sized.
+
+    ``count`` is the counter's own or one that remembers what it has counted.
+    """
+
+    counter: TokenCounter
+    count: Count
+    layout: Layout
+    _turns: dict[str, Turn] = field(default_factory=dict)
+    _overhead: Overhead | None = None
+
+    async def messages(self, messages: Iterable[Message]) -> list[Sized]:
+        """Each message with what it adds to a request, in one batch."""
+        listed = list(messages)
+        overhead = await self.overhead()
+        counts = await self.count([countable(m, self.layout) for m in listed])
+        return [
+            Sized(message, tokens + _extra(message, overhead, self.layout))
+            for message, tokens in zip(listed, counts.tokens, strict=True)
+        ]
+
+    async def by_message(self, messages: Iterable[Message]) -> Mapping[Message, Sized]:
+        return {sized.message: sized for sized in await self.messages(dict.fromkeys(messages))}
+
+    async def turns(self, stored: Sequence[StoredTurn]) -> list[Turn]:
+        """Finished turns as they are rendered, in one batch for those not sized yet."""
+        new = [turn for turn in stored if turn.id not in self._turns]
+        bodies = [settled(turn.messages) for turn in new]
+        flat = iter(await self.messages(message for body in bodies for message in body))
+        for turn, body in zip(new, bodies, strict=True):
+            self._turns[turn.id] = Turn(turn.id, tuple(next(flat) for _ in body))
+        return [self._turns[turn.id] for turn in stored]
+
+    async def overhead(self) -> Overhead:
+        if self._overhead is None:
+            self._overhead = await self.counter.overhead()
+        return self._overhead
+
+
+def _extra(message: Message, overhead: Overhead, layout: Layout) -> int:
+    return overhead.message[message.role] if has_overhead(message, layout) else 0

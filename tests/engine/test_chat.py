@@ -1,0 +1,241 @@
+"""One chat turn through the real engine, with working fakes around it."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from sill.core.budget import Profile, budget
+from sill.core.certificate import Certificate, Usage
+from sill.core.documents import Document
+from sill.core.messages import Message
+from sill.engine.chat import Chat
+from sill.engine.events import Delta, Finished, Refused, Started
+from sill.engine.prepare import Call
+from sill.engine.sizing import Sizer
+from sill.errors import ChatBusy, Unreachable
+from sill.ports import Ended
+from sill.testing import MemoryStore, ScriptedModel, WordCounter
+
+NOTE = Document("note.md", "one two three")
+
+
+def make_chat(*replies, window=400, store=None, clock=lambda: 0.0) -> Chat:
+    counter = WordCounter()
+    numbers = Profile(window=window, reply=40, temperature=0.0)
+    return Chat(
+        store=store or MemoryStore(),
+        model=ScriptedModel(*replies),
+        counter=counter,
+        sizer=Sizer(counter, counter.count, "folded"),
+        call=Call("scripted", budget(numbers), "be kind", "folded", 0.0),
+        workspace="w",
+        clock=clock,
+    )
+
+
+async def talk(chat: Chat, *questions: str, files: Sequence[Document] = ()) -> list:
+    seen, id = [], None
+    for question in questions:
+        seen = [event async for event in chat.ask(id, question, files)]
+        id = seen[0].chat if isinstance(seen[0], Started) else id
+    return seen
+
+
+def stored(chat: Chat, id="chat-1"):
+    return asyncio.run(chat.store.turns(id))
+
+
+def contents(request) -> list[str | None]:
+    return [message.content for message in request.messages]
+
+
+def test_a_turn_streams_and_is_stored_whole():
+    chat = make_chat(["Hel", "lo"])
+
+    started, *rest = asyncio.run(talk(chat, "hi there"))
+
+    # 2 words + 1 for "be kind", 2 + 1 for the question, 1 to open the reply
+    certificate = Certificate("exact", "words", predicted=7, actual=7)
+    assert isinstance(started, Started)
+    assert rest == [
+        Delta("Hel"),
+        Delta("lo"),
+        Finished("chat-1", "turn-1", "complete", "Hello", certificate, Usage(7, 2), 0),
+    ]
+    [turn] = stored(chat)
+    assert (turn.status, turn.messages, turn.certificate) == (
+        "complete",
+        (Message("user", "hi there"), Message("assistant", "Hello")),
+        certificate,
+    )
+
+
+def test_the_next_request_is_the_last_one_and_something_at_its_end():
+    chat = make_chat(["one"], ["two"], ["three"])
+
+    asyncio.run(talk(chat, "a", "b", "c", files=[NOTE]))
+
+    first, second, third = (request.messages for request in chat.model.sent)
+    assert second[: len(first)] == first
+    assert third[: len(second)] == second
+
+
+def test_an_unchanged_file_is_sent_once():
+    chat = make_chat(["ok"], ["ok"])
+
+    asyncio.run(talk(chat, "first", "second", files=[NOTE]))
+
+    assert [str(contents(request)).count("one two three") for request in chat.model.sent] == [1, 1]
+    assert stored(chat)[1].messages[0] == Message("user", "second")
+
+
+def test_a_changed_file_is_told_and_the_next_plan_starts_from_it():
+    chat = make_chat(["ok"], ["ok"], ["ok"])
+    old = Document("note.md", "".join(f"line {n}\n" for n in range(40)))
+    new = Document("note.md", old.text.replace("line 7\n", "line seven\n"))
+
+    async def edit():
+        [started, *_] = [e async for e in chat.ask(None, "first", [old])]
+        for question in ("second", "third"):
+            [_ async for _ in chat.ask(started.chat, question, [new])]
+
+    asyncio.run(edit())
+
+    hidden = [[m.carries for m in turn.messages if m.hidden] for turn in stored(chat)]
+    assert [len(messages) for messages in hidden] == [1, 1, 0]
+    assert "virtual_file_delta" in stored(chat)[1].messages[0].text
+
+
+def test_a_refused_turn_writes_nothing():
+    chat = make_chat(window=60)
+
+    [refused] = asyncio.run(talk(chat, "far too long " * 40))
+
+    assert isinstance(refused, Refused)
+    assert refused.needed > refused.available
+    assert asyncio.run(chat.store.latest_chat("w")) is None
+    assert chat.model.sent == []
+
+
+def test_leaving_early_keeps_what_arrived():
+    chat = make_chat(["Hel", "lo"])
+
+    async def leave():
+        stream = chat.ask(None, "hi")
+        async for event in stream:
+            if event == Delta("Hel"):
+                break
+        await stream.aclose()
+
+    asyncio.run(leave())
+
+    [turn] = stored(chat)
+    assert (turn.status, turn.messages[-1]) == ("cancelled", Message("assistant", "Hel"))
+
+
+def test_stop_ends_a_stream_that_hangs():
+    class Hanging(ScriptedModel):
+        async def stream(self, request):
+            async for event in super().stream(request):
+                yield event
+                await asyncio.Event().wait()
+
+    chat = make_chat()
+    object.__setattr__(chat, "model", Hanging(["Hel", "lo"]))
+
+    async def stop_after_the_first_word():
+        stop = asyncio.Event()
+        seen = []
+        async for event in chat.ask(None, "hi", stop=stop):
+            seen.append(event)
+            if isinstance(event, Delta):
+                stop.set()
+        return seen
+
+    *_, finished = asyncio.run(stop_after_the_first_word())
+
+    assert (finished.outcome, finished.text) == ("cancelled", "Hel")
+    assert stored(chat)[0].status == "cancelled"
+
+
+@pytest.mark.parametrize(
+    "reply, outcome, text",
+    [
+        pytest.param([Unreachable("nobody answers")], "failed", "", id="nothing came"),
+        pytest.param(["ha", Unreachable("gone")], "partial", "ha", id="the line broke"),
+        pytest.param(
+            ["ha", Ended("partial", "length", None, reason="cut")],
+            "partial",
+            "ha",
+            id="cut by length",
+        ),
+        pytest.param(
+            [Ended("complete", "stop", None)], "complete", "", id="an empty answer is one"
+        ),
+    ],
+)
+def test_only_complete_turns_enter_the_next_request(reply, outcome, text):
+    chat = make_chat(reply, ["fine"])
+
+    async def two():
+        first = [e async for e in chat.ask(None, "first", [NOTE])]
+        second = [e async for e in chat.ask(first[0].chat, "second", [NOTE])]
+        return first[-1], second[-1]
+
+    first, second = asyncio.run(two())
+
+    assert (first.outcome, first.text, second.outcome) == (outcome, text, "complete")
+    again = contents(chat.model.sent[1])
+    assert any("first" in (content or "") for content in again) == (outcome == "complete")
+    # What a failed turn had sent does not count as seen: the file goes out again.
+    assert str(again).count("one two three") == 1
+
+
+def test_one_turn_at_a_time():
+    chat = make_chat(["a"], ["b"], ["c"])
+
+    async def two_at_once():
+        [started, *_] = [e async for e in chat.ask(None, "first")]
+        open_turn = chat.ask(started.chat, "second")
+        await anext(open_turn)
+        with pytest.raises(ChatBusy):
+            await anext(chat.ask(started.chat, "third"))
+        await open_turn.aclose()
+
+    asyncio.run(two_at_once())
+
+    assert [turn.status for turn in stored(chat)] == ["complete", "cancelled"]
+
+
+def test_the_exact_request_is_kept():
+    chat = make_chat(["ok"])
+
+    asyncio.run(talk(chat, "what was sent?", files=[NOTE]))
+
+    async def kept():
+        return await chat.store.turn("turn-1")
+
+    turn = asyncio.run(kept())
+    assert json.loads(turn.request) == chat.model.sent[0].body()
+    assert [item["kind"] for item in json.loads(turn.plan)["items"]] == [
+        "system",
+        "overhead",
+        "file",
+        "question",
+        "reply",
+    ]
+
+
+def test_a_long_chat_evicts_in_steps_and_always_fits():
+    chat = make_chat(*(["word " * 10] for _ in range(60)), window=300)
+
+    asyncio.run(talk(chat, *(f"question {n}" for n in range(60))))
+
+    turns = stored(chat)
+    epochs = [turn.epoch.number for turn in turns]
+    assert all(turn.status == "complete" for turn in turns)
+    assert epochs == sorted(epochs)
+    assert 1 < epochs[-1] < 20  # several evictions, each for several turns
+    assert all(turn.certificate.predicted <= chat.call.budget.room for turn in turns)
