@@ -17,6 +17,8 @@
     ├── ChatBusy               another turn of this chat is in flight
     ├── Fenced                 this turn was closed by somebody else meanwhile
     ├── StoreError             the database cannot be used; nothing was written
+    ├── VaultError             files cannot be written; says whether any was changed
+    │   └── VaultBusy          another program of ours is writing to this workspace
     └── LocalModelError        the bundled model cannot be fetched or started
 
 Expected outcomes (over budget, rejected edits) are values, not errors.
@@ -134,6 +136,14 @@ class Fenced(SillError):
 
 
 class StoreError(SillError):
+    pass
+
+
+class VaultError(SillError):
+    pass
+
+
+class VaultBusy(VaultError):
     pass
 
 
