@@ -1,15 +1,23 @@
 """Where a text can be cut so that the tokens of its pieces add up to the tokens of the whole.
 
-No pre-tokenizer we know lets a token cross from a non-space into a following space: a space opens a
-new word, or a run of spaces whose last one does. A newline after a letter or a digit is as safe.
-Other newlines are not: marks and newlines can share a token.
+No pre-tokenizer of the proved vocabularies lets a token cross from a non-space into a following space:
+a space opens a word, or a run of spaces whose last one does. A newline after a letter or a digit
+is as safe. Other newlines are not: marks and newlines can share a token.
 """
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-_SAFE = re.compile(r"(?<=[^\s])(?= )|(?<=[A-Za-z0-9])(?=\n)")
+TARGET = 2_048
+"""Characters of a block: an edit recounts one or two of them."""
 
-TARGET = 4096
+_SAFE = re.compile(r"(?<=\S)(?= )|(?<=[A-Za-z0-9])(?=\n)")
+
+
+def is_safe(text: str, at: int) -> bool:
+    """Whether counts add up when ``text`` is cut before ``at``. Its two ends always are."""
+    return at <= 0 or at >= len(text) or _SAFE.match(text, at) is not None
 
 
 def blocks(text: str, target: int = TARGET) -> list[str]:
@@ -28,3 +36,38 @@ def blocks(text: str, target: int = TARGET) -> list[str]:
     if start < len(text):
         pieces.append(text[start:])
     return pieces
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What an edited text has in common with an earlier one: ``before`` first and ``after`` last pieces.
+
+    ``middle`` is the stretch of the new text that must be counted afresh.
+    """
+
+    before: int
+    after: int
+    middle: str
+
+
+def shared(pieces: Sequence[str], text: str) -> Shared:
+    """How much of ``text`` is known when ``pieces`` (an earlier text, safely cut) are. Fast: whole pieces compare."""
+    before, start = 0, 0
+    while before < len(pieces) and text.startswith(pieces[before], start):
+        start += len(pieces[before])
+        before += 1
+    after, end = 0, len(text)
+    while after < len(pieces) - before:
+        piece = pieces[len(pieces) - 1 - after]
+        if end - len(piece) < start or not text.endswith(piece, start, end):
+            break
+        end -= len(piece)
+        after += 1
+    # A cut was safe for the characters that stood around it; the edit may have changed one of them.
+    while before and not is_safe(text, start):
+        before -= 1
+        start -= len(pieces[before])
+    while after and not is_safe(text, end):
+        end += len(pieces[len(pieces) - after])
+        after -= 1
+    return Shared(before, after, text[start:end])

@@ -1,14 +1,14 @@
 """Counts that are taken once: in memory, in the store, and by blocks where a large text was edited."""
 
+import contextlib
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from ..core.certificate import Counts, Kind, weakest
 from ..core.cuts import blocks, shared
 from ..core.messages import Fingerprint, fingerprint
-from ..ports import TokenCounter
+from ..ports import Store, TokenCounter
 
 MEMORY = 16_000_000
 """Characters of texts whose counts stay in memory."""
@@ -20,14 +20,7 @@ STORED = 200
 """Characters from which a count is worth a place in the store."""
 
 
-class CountStore(Protocol):
-    """The part of a store that keeps counts."""
-
-    async def known_counts(
-        self, tokenizer: str, fingerprints: Sequence[Fingerprint]
-    ) -> dict[Fingerprint, int]: ...
-
-    async def remember_counts(self, tokenizer: str, counts: Mapping[Fingerprint, int]) -> None: ...
+Names = dict[str, Fingerprint]
 
 
 @dataclass(slots=True)
@@ -78,11 +71,11 @@ class Blocked:
                 return self._texts[number]
         return (), ()
 
-    def put(self, pieces: tuple[str, ...], counts: tuple[int, ...]) -> None:
+    def put(self, text: str, pieces: tuple[str, ...], counts: tuple[int, ...]) -> None:
         self._next += 1
         self._texts[self._next] = (pieces, counts)
-        self._size += sum(map(len, pieces))
-        for end in self._ends("".join(pieces)):
+        self._size += len(text)
+        for end in self._ends(text):
             self._by_end[end] = self._next
         while self._size > self.limit:
             _, (oldest, _) = self._texts.popitem(last=False)
@@ -104,12 +97,12 @@ class Remembered:
     """A counter's ``count`` that asks the counter only for what is new.
 
     Counts are kept for the counter's own tokenizer; another model is another ``Remembered``.
-    ``cuts`` says that safe cuts hold for this tokenizer. Only exact counts go to the store and only
-    counts as good as the tokenizer's own kind stay in memory: a fallback is asked again next time.
+    ``cuts`` says that safe cuts hold for this tokenizer. Only counts as good as the tokenizer's own kind
+    are kept (a fallback is asked again next time), and in the store no estimates.
     """
 
     def __init__(
-        self, counter: TokenCounter, store: CountStore | None = None, *, cuts: bool = False
+        self, counter: TokenCounter, store: Store | None = None, *, cuts: bool = False
     ) -> None:
         self._counter = counter
         self._store = store
@@ -120,14 +113,14 @@ class Remembered:
     async def count(self, texts: Sequence[str]) -> Counts:
         found = {text: self._recent.get(text) for text in texts}
         new = [text for text, tokens in found.items() if tokens is None]
-        kind: Kind = self._counter.tokenizer.kind if found else "exact"
+        kind = self._counter.tokenizer.kind
         if new:
-            stored = await self._from_store(new)
+            names = self._names(new)
+            stored = await self._from_store(names)
             for text, tokens in stored.items():
                 self._recent.put(text, tokens)
-            found |= stored
-            fresh, kind = await self._take([text for text in new if text not in stored])
-            found |= fresh
+            fresh, kind = await self._take([text for text in new if text not in stored], names)
+            found |= stored | fresh
         return Counts(tuple(found[text] or 0 for text in texts), kind)
 
     def forget(self) -> None:
@@ -135,7 +128,7 @@ class Remembered:
         self._recent.clear()
         self._blocked.clear()
 
-    async def _take(self, texts: Sequence[str]) -> tuple[dict[str, int], Kind]:
+    async def _take(self, texts: Sequence[str], names: Names) -> tuple[dict[str, int], Kind]:
         """Count what nobody knows, in one batch."""
         own = self._counter.tokenizer.kind
         if not texts:
@@ -152,14 +145,13 @@ class Remembered:
             self._recent.put(text, fresh[text])
             if part.is_blocked:
                 self._blocked.put(
+                    text,
                     (*part.before, *part.new, *part.after),
                     (*part.known_before, *taken, *part.known_after),
                 )
-        if self._store is not None and counts.kind == "exact":
-            await self._store.remember_counts(
-                self._counter.tokenizer.id,
-                {fingerprint(text): n for text, n in fresh.items() if _worth_storing(text)},
-            )
+        to_store = {names[text]: tokens for text, tokens in fresh.items() if text in names}
+        if self._store is not None and to_store and counts.kind == own:
+            await self._store.remember_counts(self._counter.tokenizer.id, to_store)
         return fresh, weakest(own, counts.kind)
 
     def _parts(self, text: str) -> "_Parts":
@@ -177,14 +169,22 @@ class Remembered:
             is_blocked=True,
         )
 
-    async def _from_store(self, texts: Iterable[str]) -> dict[str, int]:
-        if self._store is None or self._counter.tokenizer.kind != "exact":
+    def _names(self, texts: Sequence[str]) -> Names:
+        """The texts whose counts belong in the store; short ones are counted faster than looked up."""
+        if self._store is None or self._counter.tokenizer.kind == "estimate":
             return {}
-        named = {fingerprint(text): text for text in texts if _worth_storing(text)}
-        if not named:
+        names: Names = {}
+        for text in texts:
+            if len(text) >= STORED:
+                with contextlib.suppress(UnicodeEncodeError):  # not Unicode: it has no fingerprint
+                    names[text] = fingerprint(text)
+        return names
+
+    async def _from_store(self, names: Names) -> dict[str, int]:
+        if self._store is None or not names:
             return {}
-        known = await self._store.known_counts(self._counter.tokenizer.id, list(named))
-        return {named[name]: tokens for name, tokens in known.items() if name in named}
+        known = await self._store.known_counts(self._counter.tokenizer.id, list(names.values()))
+        return {text: known[name] for text, name in names.items() if name in known}
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +221,3 @@ class Growing:
             self._settled += sum(counts.tokens[:-1])
             self._tail = pieces[-1]
         return Counts((total,), counts.kind)
-
-
-def _worth_storing(text: str) -> bool:
-    """Short texts are counted faster than looked up; a text that is not Unicode has no fingerprint."""
-    return len(text) >= STORED and not any("\ud800" <= sign <= "\udfff" for sign in text)

@@ -21,11 +21,15 @@ ESTIMATE = "estimate"
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A counter, why it was taken, and the context window that its server or its family has, if known."""
+    """A counter, why it was taken, and the context window that its server or its family has, if known.
+
+    ``cuts``: its counts add up at safe cuts, so that large texts can be counted by blocks.
+    """
 
     counter: TokenCounter
     reason: str
     window: int | None = None
+    cuts: bool = False
 
 
 async def counter_for(
@@ -49,7 +53,8 @@ async def counter_for(
         match await probes.ask(endpoint, model):
             case llamacpp.Found() as found:
                 counter = llamacpp.LlamaCpp(endpoint, found)
-                return Chosen(counter, "the endpoint counts for itself (llama.cpp)", found.window)
+                reason = "the endpoint counts for itself (llama.cpp)"
+                return Chosen(counter, reason, found.window, found.cuts)
             case vllm.Found() as found:
                 reason = "the endpoint counts for itself (vLLM)"
                 return Chosen(vllm.Vllm(endpoint, found), reason, found.window)
@@ -62,7 +67,7 @@ async def counter_for(
     if family is not None and (counter_here := local_counter(family)) is not None:
         how = "known name" if family.sure else "guessed from the name"
         reason = f"{how}: {family.name}, {family.vocabulary}{asked}"
-        return Chosen(counter_here, reason, family.window)
+        return Chosen(counter_here, reason, family.window, counter_here.cuts)
     if model not in _warned:
         _warned.add(model)
         log.warning("no tokenizer is known for model %r: counts are estimates with a margin", model)
@@ -79,7 +84,7 @@ def _configured(tokenizer: str, family: Family | None, ratio: float) -> Chosen:
         chosen = Family(tokenizer, tokenizer, style, window)  # type: ignore[arg-type]
         counter = local_counter(chosen)
         if counter is not None:
-            return Chosen(counter, f"configured: {tokenizer}", window)
+            return Chosen(counter, f"configured: {tokenizer}", window, counter.cuts)
     path = huggingface.find_tokenizer(tokenizer)
     if path is None:
         known = ", ".join(get_args(Vocabulary))
@@ -87,4 +92,5 @@ def _configured(tokenizer: str, family: Family | None, ratio: float) -> Chosen:
             f"tokenizer {tokenizer!r} is not there",
             hint=f"a path to a tokenizer.json, a model in the Hugging Face cache, estimate, or one of {known}",
         )
-    return Chosen(huggingface.load(path), f"configured: {path}", window)
+    loaded = huggingface.load(path)
+    return Chosen(loaded, f"configured: {path}", window, loaded.cuts)

@@ -72,7 +72,7 @@ class HuggingFace:
             kind="exact",
             template=_digest(template[0]) if template and self._render else None,
         )
-        self._cuts = _cuts_add_up(lambda text: len(self._plain(text)))
+        self.cuts = _cuts_add_up(lambda text: len(self._plain(text)))
         self._guess = Estimate()
         self._overhead: Overhead | None = None
 
@@ -116,7 +116,7 @@ class HuggingFace:
         return self._count(prompt, self._parsing, time.monotonic() + SECONDS)
 
     def _count(self, text: str, encode: Encode, until: float) -> tuple[int, Kind]:
-        pieces = blocks(text, UNBROKEN // 4) if self._cuts and len(text) > UNBROKEN else [text]
+        pieces = blocks(text, UNBROKEN // 4) if self.cuts and len(text) > UNBROKEN else [text]
         total, kinds = 0, set[Kind]()
         for piece in pieces:
             if len(piece) <= UNBROKEN and time.monotonic() < until:

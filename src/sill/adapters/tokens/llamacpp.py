@@ -38,6 +38,7 @@ class Found:
     window: int | None
     batches: bool  # takes several texts in one call
     bare: bool  # a text counts the same with and without something before it
+    cuts: bool = False  # counts add up at safe cuts
 
 
 async def recognise(endpoint: Endpoint, tokens: Sequence[int], batches: bool) -> Found:
@@ -48,16 +49,25 @@ async def recognise(endpoint: Endpoint, tokens: Sequence[int], batches: bool) ->
     meta = _first_meta(models)
     template = None if isinstance(props, Silence) else props.get("chat_template")
     vocabulary = f"{meta.get('vocab_type')}/{meta.get('n_vocab')}/{list(tokens)}"
+    bare = meta.get("vocab_type") == BPE
     return Found(
         tokenizer=Tokenizer(
             id="llama.cpp:" + _short_hash(vocabulary),
-            kind="exact",
+            kind="exact" if bare else "bound",
             template=_short_hash(template) if isinstance(template, str) else None,
         ),
         window=_window(props, meta),
         batches=batches,
-        bare=meta.get("vocab_type") == BPE,
+        bare=bare,
+        cuts=bare and batches and await _cuts_add_up(endpoint, tokens),
     )
+
+
+async def _cuts_add_up(endpoint: Endpoint, tokens: Sequence[int]) -> bool:
+    """Whether ``SAMPLE`` in pieces gives the same tokens as the whole."""
+    body = {"content": blocks(SAMPLE, 1), "add_special": False, "parse_special": True}
+    answer = await ask(endpoint, "POST", "/tokenize", body)
+    return not isinstance(answer, Silence) and answer.get("tokens") == list(tokens)
 
 
 class LlamaCpp:
@@ -66,6 +76,7 @@ class LlamaCpp:
     def __init__(self, endpoint: Endpoint, found: Found, guess: Estimate | None = None) -> None:
         self.tokenizer = found.tokenizer
         self.window = found.window
+        self.cuts = found.cuts
         self._endpoint = endpoint
         self._found = found
         self._guess = guess or Estimate()

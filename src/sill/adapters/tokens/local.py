@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core.certificate import Counts, Kind, Tokenizer, weakest
 from ...core.cuts import blocks
-from ...core.families import Family
+from ...core.families import PROVED, Family
 from ...core.formats import billed, chat_of, message_overhead
 from ...core.request import ChatRequest
 from ...ports import Overhead
@@ -38,6 +38,7 @@ class Local:
             template=family.style,
             margin=family.margin if family.kind == "estimate" else 0.0,
         )
+        self.cuts = family.vocabulary in PROVED
         self._family = family
         self._encode = encode
 
