@@ -7,10 +7,13 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from .markdown import Regions, body_start, code_spans
 
 Lines = tuple[int, int]
+
+MOST_HEADINGS = 20_000  # of one note
 
 _ATX = re.compile(r"^ {0,3}(#{1,6})[ \t]++([^\n]*+)$", re.MULTILINE)
 _ATX_CLOSED = re.compile(r"[ \t]#+[ \t]*$")
@@ -62,7 +65,7 @@ def outline(text: str) -> Outline:
     has_ids = "^" in text
     found = [
         (m.start(), len(m[1]), _ATX_CLOSED.sub("", " " + m[2]).strip())
-        for m in _ATX.finditer(text, body)
+        for m in islice(_ATX.finditer(text, body), MOST_HEADINGS)
     ]
     if "\n==" in text or "\n--" in text or "\n =" in text:
         found += [

@@ -1,0 +1,57 @@
+"""What a document is about, in a line, from the document itself."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from .frontmatter import properties
+from .markdown import Regions, body_start, code_spans
+
+_PARAGRAPH = re.compile(r"[^\n]++(?:\n(?![ \t\r]*+\n)[^\n]++)*+")
+_NOT_PROSE = re.compile(
+    r"[ \t]*+(?:#{1,6}[ \t]|[-*+][ \t]|\d{1,9}+[.)][ \t]|[|>]|!?\[\[[^\]]*\]\]\s*$|---|===|<|%%)"
+)
+_MARKUP = re.compile(
+    r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]\n]*)\]\]|!?\[([^\[\]\n]*)\]\([^()\n]*\)|[*_`~]{1,3}"
+)
+_SENTENCE_END = re.compile(r"[.!?]['\")\]]?(?=\s)")
+_LOOKED_AT = 20_000  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    text: str
+    origin: Literal["property", "paragraph", "model", "none"]
+
+
+def summarize(text: str, most: int = 200) -> Summary:
+    """The front matter's ``summary`` or ``description``, else the first paragraph of prose."""
+    if written := properties(text).summary:
+        return Summary(shortened(written, most), "property")
+    body = body_start(text)
+    head = text[body : body + _LOOKED_AT]
+    code = Regions(code_spans(head))
+    for paragraph in _PARAGRAPH.finditer(head):
+        if paragraph.start() in code and head[paragraph.start()] != "`":
+            continue
+        if _NOT_PROSE.match(paragraph[0]) or paragraph[0].startswith(("```", "~~~")):
+            continue
+        if plain := plain_text(paragraph[0]):
+            return Summary(shortened(plain, most), "paragraph")
+    return Summary("", "none")
+
+
+def plain_text(markdown: str) -> str:
+    """One line of text as a reader would say it: links by what they show, no marks."""
+    return " ".join(_MARKUP.sub(lambda m: m[1] or m[2] or "", markdown).split())
+
+
+def shortened(text: str, most: int) -> str:
+    """At most that many characters: whole sentences if one fits, else whole words and an ellipsis."""
+    if len(text) <= most:
+        return text
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, 0, most + 1)]
+    if ends and ends[-1] >= most // 3:
+        return text[: ends[-1]]
+    cut = text.rfind(" ", 0, most)
+    return text[: cut if cut > 0 else most - 1].rstrip(" ,;:") + "…"
