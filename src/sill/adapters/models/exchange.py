@@ -1,6 +1,6 @@
 """One request and the reading of its reply: the same loop for every wire format."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from ...core.faults import Fault
@@ -23,7 +23,7 @@ class Exchange:
 
 async def stream_reply(
     exchange: Exchange, transport: Transport, on_attempt: AttemptHook | None = None
-) -> AsyncIterator[ModelEvent]:
+) -> AsyncGenerator[ModelEvent, None]:
     """The reply as it arrives, closed by one ``Ended``; see ``ports.Model``.
 
     The connection is closed, and the attempt reported, before ``Ended`` comes out.

@@ -1,6 +1,6 @@
 """Any server that speaks OpenAI's chat completions: llama.cpp, vLLM, OpenRouter, OpenAI itself."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 import httpx
 
@@ -47,12 +47,12 @@ class OpenAIModel:
     def endpoint(self) -> str:
         return self._transport.endpoint.api
 
-    def stream(self, request: ChatRequest) -> AsyncIterator[ModelEvent]:
+    def stream(self, request: ChatRequest) -> AsyncGenerator[ModelEvent, None]:
         """The reply as it arrives; see ``ports.Model``. Sends exactly ``encode(request.body())``."""
         return stream_reply(
             Exchange(
                 f"{self.endpoint}/chat/completions",
-                encode(request.body()),
+                self.wire(request),
                 request.model,
                 Answer(),
                 Assembly(finish_reason_optional=self._finish_reason_optional),
@@ -60,6 +60,10 @@ class OpenAIModel:
             self._transport,
             self._on_attempt,
         )
+
+    def wire(self, request: ChatRequest) -> bytes:
+        """Exactly what ``stream`` sends."""
+        return encode(request.body())
 
     async def close(self) -> None:
         await self._transport.close()
