@@ -10,6 +10,7 @@ from sill.core.budget import Profile, budget
 from sill.core.certificate import Certificate, Usage
 from sill.core.documents import Document
 from sill.core.messages import Message
+from sill.core.usage import plan_from_json
 from sill.engine.chat import Chat
 from sill.engine.events import Delta, Finished, Refused, Started
 from sill.engine.prepare import Call
@@ -219,7 +220,7 @@ def test_the_exact_request_is_kept():
 
     turn = asyncio.run(kept())
     assert json.loads(turn.request) == chat.model.sent[0].body()
-    assert [item["kind"] for item in json.loads(turn.plan)["items"]] == [
+    assert [item.kind for item in plan_from_json(turn.plan).items] == [
         "system",
         "overhead",
         "file",

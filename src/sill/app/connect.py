@@ -68,7 +68,7 @@ async def _start_local(
     from ..adapters.local.supervise import open_local
 
     given = settings.get("local_model", str)
-    weights = Path(given).expanduser() if given else chosen_weights()
+    weights = Path(given) if given else chosen_weights()
     wanted = settings.get("local_window", int)
     server = await asyncio.to_thread(open_local, weights, window=wanted)
     stack.callback(server.close)

@@ -62,28 +62,31 @@ def _heading(turn: StoredTurn) -> str:
 def ledger(plan: Plan, certificate: Certificate | None, turn: StoredTurn | None = None) -> str:
     """The plan as a table for people."""
     rows = [(item.fate, f"{item.tokens:,}", item.name, item.reason) for item in plan.items]
-    width = max(len(row[1]) for row in rows)
+    number = max(len(row[1]) for row in rows)
     name = min(36, max(len(row[2]) for row in rows))
     lines = [
-        f"{fate:9} {tokens:>{width}}  {plain(what):{name}}  {plain(why)}"
+        f"{fate:9} {tokens:>{number}}  {plain(what):{name}}  {plain(why)}".rstrip()
         for fate, tokens, what, why in rows
     ]
     room = plan.budget.room
-    lines.append(
-        f"{'total':9} {plan.tokens:>{width},}  of {room:,} tokens of room ({plan.tokens / max(1, room):.0%})"
-    )
+    part = plan.tokens / max(1, room)
+    lines.append(f"{'total':9} {plan.tokens:>{number},}  of {room:,} tokens of room ({part:.0%})")
     if certificate is not None:
-        billed = "not reported" if certificate.actual is None else f"{certificate.actual:,}"
-        lines.append(
-            f"counted   {certificate.predicted:,} before sending ({certificate.kind}, {certificate.tokenizer}); billed {billed}"
-        )
+        lines += _counted(certificate)
     if turn is not None and turn.usage is not None and turn.usage.cached is not None:
-        lines.append(
-            f"cached    {turn.usage.cached:,} of {turn.usage.prompt:,} prompt tokens were not evaluated again"
-        )
+        cached, prompt = turn.usage.cached, turn.usage.prompt
+        lines.append(f"cached    {cached:,} of {prompt:,} prompt tokens were not evaluated again")
     if plan.next_evicts:
-        lines.append("next      a long answer to this makes the next message start a new epoch")
+        lines.append("next      a long answer to this lets the next message start a new epoch")
     return "\n".join(lines)
+
+
+def _counted(certificate: Certificate) -> list[str]:
+    billed = "not reported" if certificate.actual is None else f"{certificate.actual:,}"
+    return [
+        f"counted   {certificate.predicted:,} before sending ({certificate.kind}), billed {billed}",
+        f"          by {plain(certificate.tokenizer)}",
+    ]
 
 
 def _report(turn: StoredTurn) -> dict[str, Any]:
@@ -94,7 +97,7 @@ def _report(turn: StoredTurn) -> dict[str, Any]:
         "status": turn.status,
         "model": turn.model,
         "endpoint": turn.endpoint,
-        "plan": json.loads(turn.plan) if turn.plan else None,
+        "plan": _plan(turn.plan) if turn.plan else None,
         "certificate": certificate
         and {
             "kind": certificate.kind,
@@ -105,4 +108,27 @@ def _report(turn: StoredTurn) -> dict[str, Any]:
         },
         "usage": usage
         and {"prompt": usage.prompt, "cached": usage.cached, "completion": usage.completion},
+    }
+
+
+def _plan(text: str) -> dict[str, Any]:
+    plan = plan_from_json(text)
+    return {
+        "items": [
+            {
+                "kind": item.kind,
+                "name": item.name,
+                "tokens": item.tokens,
+                "fate": item.fate,
+                "reason": item.reason,
+                "new": item.new,
+            }
+            for item in plan.items
+        ],
+        "tokens": plan.tokens,
+        "room": plan.budget.room,
+        "window": plan.budget.window,
+        "reply": plan.budget.reply,
+        "epoch": plan.epoch.number,
+        "next_evicts": plan.next_evicts,
     }

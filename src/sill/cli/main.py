@@ -4,13 +4,14 @@ Commands are imported when they are called, so that ``sill --help`` stays quick.
 """
 
 import importlib
+import os
 import sys
 from typing import Any
 
 import click
 
 from .. import __version__
-from ..errors import SillError
+from ..errors import SillError, UsageError
 
 # Name -> (module, one line of help). Only what works is listed.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -50,7 +51,7 @@ class LazyGroup(click.Group):
             from difflib import get_close_matches
 
             near = get_close_matches(name, COMMANDS, n=1)
-            hint = f" Did you mean `{near[0]}`?" if near else " See `sill --help`."
+            hint = f" Did you mean `{near[0]}`?" if near else ""
             ctx.fail(f"There is no command `{name}`.{hint}")
         return super().resolve_command(ctx, args)
 
@@ -83,7 +84,8 @@ def run(command: click.Command, arguments: list[str] | None = None, **extra: Any
     except click.Abort:
         return 130
     except click.ClickException as error:
-        error.show()
+        hint = _help_for(error)
+        complain(UsageError(error.format_message(), hint=hint))
         return error.exit_code
     except SillError as error:
         complain(error)
@@ -94,7 +96,18 @@ def run(command: click.Command, arguments: list[str] | None = None, **extra: Any
         # The reader has gone (`sill … | head`): nothing to say, and nobody to say it to.
         sys.stderr.close()
         return 141
+    except Exception as error:
+        if os.environ.get("SILL_DEBUG"):
+            raise
+        hint = "this is a bug in Sill; SILL_DEBUG=1 shows where"
+        complain(SillError(f"unexpected {type(error).__name__}: {error}", hint=hint))
+        return 1
     return code if isinstance(code, int) else 0
+
+
+def _help_for(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    return f"`{context.command_path} --help` says more" if context else ""
 
 
 def complain(error: SillError) -> None:

@@ -34,7 +34,7 @@ def read_bytes(location: Path, name: str, max_bytes: int) -> bytes:
         raise FileRefused(name, "there is no such file") from None
     except OSError as error:
         raise FileRefused(name, (error.strerror or "cannot be read").lower()) from None
-    with os.fdopen(descriptor, "rb") as stream:
+    try:
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):
             raise FileRefused(name, "is a folder", hint="name the files in it")
@@ -46,7 +46,10 @@ def read_bytes(location: Path, name: str, max_bytes: int) -> bytes:
                 f"has {status.st_size:,} bytes, more than the limit of {max_bytes:,}",
                 hint="raise max_file_bytes if it is meant",
             )
-        return stream.read(max_bytes + 1)[:max_bytes]
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
+            return stream.read(max_bytes)
+    finally:
+        os.close(descriptor)
 
 
 def _name(root: Path, location: Path) -> str:
