@@ -7,10 +7,13 @@ from ..adapters.tokens._http import Endpoint
 from ..adapters.tokens.choose import counter_for
 from ..adapters.tokens.probe import Probes
 from ..core.render import Layout
+from ..engine.sizes import Remembered
 from ..engine.sizing import Sizer
 from ..ports import Store, TokenCounter
 from ..settings import Settings
 from .connect import Connection, new_client
+
+AUTO = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +31,20 @@ async def choose_counter(
     client = await stack.enter_async_context(new_client())
     endpoint = Endpoint(connection.base_url, client, connection.api_key)
     may_probe = connection.kind == "local" or settings.get("probe", bool) is not False
+    named = settings.of_profile(profile, "tokenizer", str)
     chosen = await counter_for(
-        connection.model, endpoint=endpoint, probes=Probes() if may_probe else None
+        connection.model,
+        endpoint=endpoint,
+        tokenizer=None if named == AUTO else named,
+        probes=Probes() if may_probe else None,
     )
+    remembered = Remembered(chosen.counter, store, cuts=chosen.cuts)
     layout: Layout = (
         "separate" if settings.of_profile(profile, "layout", str) == "separate" else "folded"
     )
     return Counting(
         counter=chosen.counter,
-        sizer=Sizer(chosen.counter, chosen.counter.count, layout),
+        sizer=Sizer(chosen.counter, remembered.count, layout),
         reason=chosen.reason,
         window=chosen.window,
     )

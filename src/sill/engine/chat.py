@@ -9,6 +9,7 @@ from typing import assert_never
 from ..core.documents import Document
 from ..core.messages import Epoch, Message, Status
 from ..core.request import encode
+from ..core.shortfall import find_shortfall
 from ..core.usage import plan_json
 from ..errors import ProviderError
 from ..ports import (
@@ -24,7 +25,7 @@ from ..ports import (
     TokenCounter,
     ToolCallDelta,
 )
-from .events import Delta, Event, Finished, Outcome, Refused, Started, Thought
+from .events import Delta, Event, Finished, Notice, Outcome, Refused, Started, Thought
 from .prepare import Call, Prepared, prepare
 from .sizing import Sizer
 
@@ -82,6 +83,8 @@ class Chat:
         finally:
             finished = self._finished(chat, turn, ready, reply)
             await asyncio.shield(self.store.finish(turn, _closing(finished)))
+        if (dropped := find_shortfall(finished.certificate, finished.usage)) is not None:
+            yield Notice(f"{dropped.words}; {dropped.remedy}", "warning")
         yield finished
 
     def _opening(self, ready: Prepared) -> Opening:
