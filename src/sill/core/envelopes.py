@@ -103,10 +103,12 @@ def recall(turns: tuple[str, ...], content: str) -> Message:
 
 
 def read(message: Message) -> dict[str, Any]:
-    """The envelope's fields, by name."""
-    fields = json.loads(message.text)
-    assert isinstance(fields, dict)
-    return fields
+    """The envelope's fields, by name; none if the text is no envelope."""
+    try:
+        fields = json.loads(message.text)
+    except ValueError:
+        return {}
+    return fields if isinstance(fields, dict) else {}
 
 
 def _notice(notice: FileNotice, outline: str | None = None) -> Message:

@@ -108,11 +108,11 @@ def text_of(messages: Sequence[Message]) -> str | None:
     for message in messages:
         match message.carries:
             case FileState(stamp):
-                text = envelopes.read(message)["content"]
+                text = envelopes.read(message).get("content")
             case FileDelta(stamp, base):
                 if text is None or fingerprint(text) != base:
                     return None
-                text = deltas.apply(text, envelopes.read(message)["diff"])
+                text = deltas.apply(text, str(envelopes.read(message).get("diff")))
             case _:
                 continue
         if text is None or fingerprint(text) != stamp.fingerprint:
