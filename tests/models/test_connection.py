@@ -128,6 +128,27 @@ def test_cancelling_before_the_answer_begins_hangs_up_too():
     assert outcomes == ["started", "cancelled"]
 
 
+def test_attempts_of_one_turn_can_be_told_from_those_of_another():
+    seen = {"first": [], "second": []}
+
+    def note(turn):
+        async def report(event):
+            seen[turn].append(event.number)
+
+        return report
+
+    async def two_turns(url):
+        model = OpenAIModel(url, "m")
+        turns = [collect(model.reporting_to(note(turn))) for turn in seen]
+        return await asyncio.gather(*turns)
+
+    with FaultProvider(ok("x")) as provider:
+        replies = asyncio.run(two_turns(provider.url))
+
+    assert replies[0] == replies[1]
+    assert seen == {"first": [1, 1], "second": [1, 1]}
+
+
 def test_one_model_serves_many_event_loops_and_a_restarted_server():
     with FaultProvider(ok("one")) as provider:
         model = OpenAIModel(provider.url, "m")

@@ -5,6 +5,7 @@ Its OpenAI route truncates silently and ignores ``num_ctx``; this one refuses in
 
 import json
 from collections.abc import AsyncGenerator, Mapping
+from copy import copy
 from typing import Any
 
 import httpx
@@ -70,6 +71,12 @@ class OllamaModel:
     def wire(self, request: ChatRequest) -> bytes:
         """Exactly what ``stream`` sends: ``request`` in Ollama's words."""
         return encode(ollama_body(request, self._window))
+
+    def reporting_to(self, on_attempt: AttemptHook) -> "OllamaModel":
+        """The same model over the same connections, its attempts reported to ``on_attempt``."""
+        other = copy(self)
+        other._on_attempt = on_attempt
+        return other
 
     async def close(self) -> None:
         await self._transport.close()

@@ -1,6 +1,7 @@
 """Any server that speaks OpenAI's chat completions: llama.cpp, vLLM, OpenRouter, OpenAI itself."""
 
 from collections.abc import AsyncGenerator
+from copy import copy
 
 import httpx
 
@@ -64,6 +65,12 @@ class OpenAIModel:
     def wire(self, request: ChatRequest) -> bytes:
         """Exactly what ``stream`` sends."""
         return encode(request.body())
+
+    def reporting_to(self, on_attempt: AttemptHook) -> "OpenAIModel":
+        """The same model over the same connections, its attempts reported to ``on_attempt``."""
+        other = copy(self)
+        other._on_attempt = on_attempt
+        return other
 
     async def close(self) -> None:
         await self._transport.close()
