@@ -1,6 +1,10 @@
 """Turns become wire messages; both layouts only ever append."""
 
+from functools import cache
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sill.core import envelopes
 from sill.core.messages import (
@@ -14,7 +18,7 @@ from sill.core.messages import (
     Turn,
     fingerprint,
 )
-from sill.core.render import NO_REPLY, countable, has_overhead, render, settled
+from sill.core.render import NO_REPLY, SEAM, countable, overhead, render, settled
 from sill.core.request import WireMessage
 
 A = envelopes.state(FileStamp("a", fingerprint("text")), "text")
@@ -146,15 +150,47 @@ def test_what_the_epoch_dropped_is_not_rendered():
 
 
 @pytest.mark.parametrize(
-    "message, layout, text, overhead",
+    "message, layout, text, tokens",
     [
-        pytest.param(A, "folded", f"{A.text}\n\n", False, id="a folded file pays its separator"),
-        pytest.param(A, "separate", A.text, True, id="a separate file pays its role"),
-        pytest.param(ASK, "folded", "why?", True, id="question"),
-        pytest.param(Message("assistant", ""), "folded", NO_REPLY, True, id="missing reply"),
-        pytest.param(CALLS, "folded", 'c1\nread\n{"path":"a"}', True, id="tool call"),
-        pytest.param(SYSTEM, "folded", "rules", True, id="system"),
+        pytest.param(A, "folded", f"{A.text}\n\n", SEAM, id="a folded file pays its separator"),
+        pytest.param(A, "separate", A.text, 4, id="a separate file pays its role"),
+        pytest.param(ASK, "folded", "why?", 3, id="question"),
+        pytest.param(Message("assistant", ""), "folded", NO_REPLY, 4, id="missing reply"),
+        pytest.param(CALLS, "folded", 'c1\nread\n{"path":"a"}', 4, id="tool call"),
+        pytest.param(SYSTEM, "folded", "rules", 2, id="system"),
     ],
 )
-def test_what_is_counted_for_a_message(message, layout, text, overhead):
-    assert (countable(message, layout), has_overhead(message, layout)) == (text, overhead)
+def test_what_is_counted_for_a_message(message, layout, text, tokens):
+    roles = {"system": 2, "user": 3, "assistant": 4, "tool": 5}
+
+    assert (countable(message, layout), overhead(message, roles, layout)) == (text, tokens)
+
+
+@cache
+def tokenizer(vocabulary: str):
+    import splintr
+
+    return splintr.Tokenizer.from_pretrained(vocabulary)
+
+
+awkward = st.lists(
+    st.sampled_from(
+        ["a", " b", "\n", "\r\n", "/", "{", '"', ".", "1", "  ", "\t", "日", "\u2028", "🙂", "--"]
+    ),
+    max_size=6,
+).map("".join)
+
+
+@pytest.mark.parametrize("vocabulary", ["o200k_base", "cl100k_base", "mistral_v3", "llama3"])
+@settings(max_examples=500, deadline=None)
+@given(files=st.lists(awkward, min_size=1, max_size=3), question=awkward)
+def test_the_sum_of_the_parts_is_never_less_than_the_folded_message(vocabulary, files, question):
+    def count(text: str) -> int:
+        return len(tokenizer(vocabulary).encode_ordinary(text))
+
+    hidden = [envelopes.state(FileStamp("a", fingerprint(text)), text) for text in files]
+    messages = [*hidden, Message("user", question)]
+    [folded] = render(None, [], Epoch(), messages)
+
+    parts = sum(count(countable(m)) + overhead(m, {"user": 0}) for m in messages)
+    assert count(folded.content or "") <= parts

@@ -4,7 +4,7 @@ Both layouts only ever append: as long as the epoch stays, the next request's me
 request's messages, byte for byte.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -16,6 +16,7 @@ from .request import WireMessage
 Layout = Literal["folded", "separate"]
 
 SEPARATOR = "\n\n"  # after each hidden part of a folded message
+SEAM = 1  # two texts side by side may take one token more than apart
 NO_REPLY = "(no reply)"  # keeps the roles alternating where an answer is missing
 
 
@@ -36,7 +37,7 @@ def render(
 
 
 def countable(message: Message, layout: Layout = "folded") -> str:
-    """The text to count for this message: what it adds to a request beside its role's overhead."""
+    """The text to count for this message: what it adds to a request, less its ``overhead``."""
     if message.hidden:
         return message.text + SEPARATOR if layout == "folded" else message.text
     text = _spoken(message)
@@ -46,8 +47,13 @@ def countable(message: Message, layout: Layout = "folded") -> str:
     return text
 
 
+def overhead(message: Message, roles: Mapping[str, int], layout: Layout = "folded") -> int:
+    """Tokens to add to those of ``countable``: what its role costs, or the seam of a folded part."""
+    return roles[message.role] if has_overhead(message, layout) else SEAM
+
+
 def has_overhead(message: Message, layout: Layout = "folded") -> bool:
-    """Whether the message is one of its own on the wire, so that its role's overhead is added."""
+    """Whether the message is one of its own on the wire."""
     return layout == "separate" or not message.hidden
 
 
