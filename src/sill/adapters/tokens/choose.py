@@ -16,7 +16,7 @@ from .probe import CannotCount, Probes
 log = logging.getLogger(__name__)
 _warned: set[str] = set()
 
-ESTIMATE = "estimate"
+AUTO, ESTIMATE = "auto", "estimate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ async def counter_for(
     """The best counter for ``model``, in this order.
 
     1. The endpoint's own, if it counts for itself (asked once, through ``probes``; without them nothing is asked).
-    2. The configured ``tokenizer``: a vocabulary's name, a ``tokenizer.json``, a model in the hub's cache,
-       or ``estimate``. One that cannot be used is a ``SettingsError``.
+    2. The configured ``tokenizer`` unless it is ``auto``: a vocabulary's name, a ``tokenizer.json``, a model
+       in the hub's cache, or ``estimate``. One that cannot be used is a ``SettingsError``.
     3. The vocabulary that the model's name settles; 4. the one it suggests; 5. an estimate, scaled by what
        past answers taught (``ratio``).
     """
@@ -62,7 +62,7 @@ async def counter_for(
                 silent = later
     asked = "; the endpoint did not answer, it is asked again later" if silent else ""
     family = family_of(model)
-    if tokenizer:
+    if tokenizer and tokenizer != AUTO:
         return _configured(tokenizer, family, ratio)
     if family is not None and (counter_here := local_counter(family)) is not None:
         how = "known name" if family.sure else "guessed from the name"
