@@ -52,7 +52,7 @@ def unsqueeze(codec: int, body: bytes) -> bytes:
 
 def pack(body: bytes, frame: bytes = b"") -> bytes:
     """The body as what it adds to ``frame``."""
-    squeezer = zlib.compressobj(6, zlib.DEFLATED, -15, 9, zlib.Z_DEFAULT_STRATEGY, frame)
+    squeezer = zlib.compressobj(6, zlib.DEFLATED, -15, 8, zlib.Z_DEFAULT_STRATEGY, frame)
     return squeezer.compress(body) + squeezer.flush()
 
 

@@ -10,10 +10,14 @@ from . import codec, contents, recorder
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Bytes that resemble what follows, and the row they are in."""
+    """Bytes that resemble what follows, and the row they are in.
+
+    ``depth`` is how many other rows it takes to read them.
+    """
 
     key: int
     body: bytes
+    depth: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +80,18 @@ def message_texts(messages: Sequence[Message]) -> dict[bytes, contents.Content]:
     return contents.prepared(codec.as_bytes(message.text) for message in messages)
 
 
-def packed(body: bytes, frame: Frame | None) -> tuple[int | None, bytes]:
-    """The frame's key and what the body adds to it, if that is worth it; else the body alone."""
-    alone = codec.pack(body)
-    if frame is not None:
+DEEPEST = 24
+
+
+def packed(body: bytes, frame: Frame | None) -> tuple[Frame | None, bytes]:
+    """The frame and what the body adds to it, if that is worth it; else the body alone."""
+    if frame is not None and frame.depth < DEEPEST:
         added = codec.pack(body, frame.body)
-        if len(added) * 2 < len(alone):
-            return frame.key, added
-    return None, alone
+        if len(added) * 4 < len(body):
+            return frame, added
+    return None, codec.pack(body)
+
+
+def framed(key: int, body: bytes, base: Frame | None) -> Frame:
+    """What the next body can be kept against."""
+    return Frame(key, body, base.depth + 1 if base else 0)

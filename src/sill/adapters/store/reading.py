@@ -10,7 +10,7 @@ from ...errors import StoreError
 from ...ports import History, StoredTurn
 from . import codec, contents, recorder
 from .database import Row, Transaction
-from .drafts import Frame, Recent
+from .drafts import Frame, Recent, framed
 
 _TURN = (
     "turns.key, turns.id, chats.id, turns.status, turns.model, turns.endpoint, turns.outcome,"
@@ -132,20 +132,34 @@ async def turn(transaction: Transaction, id: str) -> StoredTurn | None:
 
 async def _with_plans(transaction: Transaction, rows: Sequence[Row]) -> list[StoredTurn]:
     found = await _with_messages(transaction, rows)
-    frames: dict[int | None, bytes] = {None: b""}
+    frames = _Frames(transaction, "turns", "plan")
     for row in rows:
-        if row[-2] not in frames:
-            frames[row[-2]] = await _plan(transaction, row[-2])
+        await frames.add(row[0], row[-2], row[-1])
     return [
-        replace(turn, plan=codec.as_text(codec.unpack(row[-1], frames[row[-2]])))
+        replace(turn, plan=codec.as_text(frames.known[row[0]].body))
         for turn, row in zip(found, rows, strict=True)
     ]
 
 
-async def _plan(transaction: Transaction, key: int) -> bytes:
-    row = await transaction.row("SELECT plan FROM turns WHERE key = ?", key)
-    assert row is not None
-    return codec.unpack(row[0])
+class _Frames:
+    """Reads what is kept against other rows, each of them once."""
+
+    def __init__(self, transaction: Transaction, table: str, column: str) -> None:
+        self._transaction = transaction
+        self._select = f"SELECT frame, {column} FROM {table} WHERE key = ? AND owner = ?"
+        self.known: dict[int, Frame] = {}
+
+    async def get(self, key: int) -> Frame:
+        if key not in self.known:
+            row = await self._transaction.row(self._select, key, self._transaction.owner)
+            assert row is not None
+            await self.add(key, *row)
+        return self.known[key]
+
+    async def add(self, key: int, base: int | None, packed: bytes) -> None:
+        below = None if base is None else await self.get(base)
+        body = codec.unpack(packed, below.body if below else b"")
+        self.known[key] = framed(key, body, below)
 
 
 # --- Requests ------------------------------------------------------------------------------------
@@ -154,14 +168,17 @@ async def _plan(transaction: Transaction, key: int) -> bytes:
 async def requests(transaction: Transaction, turn: int) -> list[tuple[str, bytes]]:
     """The certificate and the exact bytes of every request of a turn, in order."""
     rows = await transaction.rows(
-        "SELECT certificate, hash, frame, recipe FROM requests"
+        "SELECT key, certificate, hash FROM requests"
         " WHERE turn = ? AND owner = ? ORDER BY position",
         turn,
         transaction.owner,
     )
-    return [
-        (row[0], (await _recording(transaction, row[1], row[2], row[3]))[0].body) for row in rows
-    ]
+    frames = _Frames(transaction, "requests", "recipe")
+    found = []
+    for key, certificate, hash in rows:
+        recording, _ = await _recording(transaction, hash, await frames.get(key))
+        found.append((certificate, recording.body))
+    return found
 
 
 async def requests_of(transaction: Transaction, turn: str) -> list[tuple[str, bytes]]:
@@ -182,32 +199,23 @@ async def partial(transaction: Transaction, turn: str) -> str:
 
 
 async def _recording(
-    transaction: Transaction, hash: bytes, frame: int | None, packed: bytes
-) -> tuple[recorder.Recording, dict[bytes, int], bytes]:
-    """A request as it was sent, the keys of its contents, and its recipe."""
-    recipe = codec.unpack(packed, await _recipe(transaction, frame))
-    pieces = recorder.read_recipe(recipe)
+    transaction: Transaction, hash: bytes, recipe: Frame
+) -> tuple[recorder.Recording, dict[bytes, int]]:
+    """A request as it was sent, and the keys of its contents."""
+    pieces = recorder.read_recipe(recipe.body)
     found = await contents.bodies(
         transaction, [what for _, what in pieces if isinstance(what, int)]
     )
     recording = recorder.recalled(pieces, found)
     if hashlib.sha256(recording.body).digest() != bytes(hash):
         raise StoreError("a recorded request does not match its hash", hint="restore a backup")
-    return recording, {body: key for key, body in found.items()}, recipe
-
-
-async def _recipe(transaction: Transaction, frame: int | None) -> bytes:
-    if frame is None:
-        return b""
-    row = await transaction.row("SELECT recipe FROM requests WHERE key = ?", frame)
-    assert row is not None
-    return codec.unpack(row[0])
+    return recording, {body: key for key, body in found.items()}
 
 
 async def recent(transaction: Transaction, chat: int) -> Recent:
     """What the next request of the chat will resemble."""
     row = await transaction.row(
-        "SELECT requests.key, requests.hash, requests.frame, requests.recipe, turns.key, turns.frame"
+        "SELECT requests.key, requests.hash, turns.key"
         " FROM turns JOIN requests ON requests.turn = turns.key"
         " WHERE turns.chat = ? AND turns.owner = ?"
         " ORDER BY turns.sequence DESC, requests.position DESC LIMIT 1",
@@ -216,13 +224,7 @@ async def recent(transaction: Transaction, chat: int) -> Recent:
     )
     if row is None:
         return Recent()
-    recording, keys, recipe = await _recording(transaction, row[1], row[2], row[3])
-    if row[2] is not None:
-        recipe = await _recipe(transaction, row[2])
-    plan_at = row[5] if row[5] is not None else row[4]
-    return Recent(
-        recording,
-        keys,
-        Frame(row[2] if row[2] is not None else row[0], recipe),
-        Frame(plan_at, await _plan(transaction, plan_at)),
-    )
+    recipe = await _Frames(transaction, "requests", "recipe").get(row[0])
+    recording, keys = await _recording(transaction, row[1], recipe)
+    plan = await _Frames(transaction, "turns", "plan").get(row[2])
+    return Recent(recording, keys, recipe, plan)

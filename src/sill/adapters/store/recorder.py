@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, assert_never
 
 from .codec import as_bytes, as_text
 
@@ -19,10 +19,10 @@ LONG = 48
 _STRING = re.compile(rb'"((?:[^"\\]++|\\.)*+)"', re.DOTALL)
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 
-# "text" is shown escaped as inside a JSON string, "bytes" as it is; both are looked up by content.
-# "inline" stands in the recipe itself.
-Form = Literal["inline", "text", "bytes"]
-_FORMS: tuple[Form, ...] = ("inline", "text", "bytes")
+# A "string" is shown as a JSON string, a "text" as a part of one, "bytes" as they are; these are looked
+# up by content. "inline" stands in the recipe itself.
+Form = Literal["inline", "text", "bytes", "string"]
+_FORMS: tuple[Form, ...] = ("inline", "text", "bytes", "string")
 
 
 class Piece(NamedTuple):
@@ -30,15 +30,30 @@ class Piece(NamedTuple):
     content: bytes
 
     def rendered(self) -> bytes:
-        return escape(as_text(self.content)) if self.form == "text" else self.content
+        match self.form:
+            case "inline" | "bytes":
+                return self.content
+            case "text":
+                return escape(as_text(self.content))
+            case "string":
+                return b'"' + escape(as_text(self.content)) + b'"'
+            case never:
+                assert_never(never)
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A request and how it was cut."""
+    """A request and how it was cut.
+
+    ``ends`` says where each piece ends in the body, and whether that place is outside any string.
+    """
 
     pieces: tuple[Piece, ...]
     body: bytes
+    ends: tuple[tuple[int, bool], ...]
+
+
+NOTHING = Recording((), b"", ())
 
 
 def escape(text: str) -> bytes:
@@ -46,45 +61,51 @@ def escape(text: str) -> bytes:
     return as_bytes(json.dumps(text, ensure_ascii=False)[1:-1])
 
 
-def render(pieces: Iterable[Piece]) -> bytes:
-    return b"".join(piece.rendered() for piece in pieces)
-
-
 def record(body: bytes, texts: Sequence[str] = (), last: Recording | None = None) -> Recording:
     """The body cut at the given texts and at its own strings; always renders to the same bytes."""
-    kept, offset = _shared(body, last)
+    kept = _shared(body, last)
+    before = last or NOTHING
+    offset = before.ends[kept - 1][0] if kept else 0
     known = dict.fromkeys(as_bytes(text) for text in texts if len(text) >= LONG)
-    if last is not None:
-        known |= dict.fromkeys(
-            piece.content for piece in last.pieces[len(kept) :] if piece.form == "text"
-        )
+    known |= dict.fromkeys(p.content for p in before.pieces[kept:] if p.form in ("text", "string"))
     fragments = {escape(as_text(text)): text for text in known}
-    cut = tuple(_joined(_cut(body[offset:], fragments)))
-    pieces = (*kept, *cut)
-    # A body that is not UTF-8 or escapes in its own way is never recorded as something else.
-    return Recording(pieces if render(cut) == body[offset:] else _whole(body), body)
+    rest = body[offset:]
+    cut = tuple(_joined(_cut(rest, fragments)))
+    rendered = [piece.rendered() for piece in cut]
+    if b"".join(rendered) != rest:
+        # Bytes that are not UTF-8, or escaped in a way of their own, are never recorded as something else.
+        cut, rendered = (Piece("bytes", rest),), [rest]
+    return Recording(
+        before.pieces[:kept] + cut, body, before.ends[:kept] + _ends(cut, rendered, offset)
+    )
 
 
-def _whole(body: bytes) -> tuple[Piece, ...]:
-    return (Piece("bytes", body),)
+def _ends(
+    pieces: Sequence[Piece], rendered: Sequence[bytes], offset: int = 0
+) -> tuple[tuple[int, bool], ...]:
+    """``offset`` is outside any string."""
+    ends = []
+    outside = True
+    for piece, shown in zip(pieces, rendered, strict=True):
+        offset += len(shown)
+        if piece.form in ("inline", "bytes"):
+            outside ^= _ESCAPED.sub(b"", piece.content).count(b'"') % 2 == 1
+        ends.append((offset, outside))
+    return tuple(ends)
 
 
-def _shared(body: bytes, last: Recording | None) -> tuple[tuple[Piece, ...], int]:
-    """The pieces of the last recording with which this body begins too, ending outside any string."""
+def _shared(body: bytes, last: Recording | None) -> int:
+    """How many pieces of the last recording this body begins with too, up to a place outside strings."""
     if last is None:
-        return (), 0
-    here, there = memoryview(body), memoryview(last.body)
-    kept = offset = end = 0
-    inside = False
-    for number, piece in enumerate(last.pieces, 1):
-        start, end = end, end + len(piece.rendered())
-        if here[start:end] != there[start:end]:
+        return 0
+    kept = start = 0
+    for number, (end, outside) in enumerate(last.ends, 1):
+        if body[start:end] != last.body[start:end]:
             break
-        if piece.form != "text":
-            inside ^= _ESCAPED.sub(b"", piece.content).count(b'"') % 2 == 1
-        if not inside:
-            kept, offset = number, end
-    return last.pieces[:kept], offset
+        start = end
+        if outside:
+            kept = number
+    return kept
 
 
 def _cut(body: bytes, fragments: dict[bytes, bytes]) -> Iterator[Piece]:
@@ -94,7 +115,11 @@ def _cut(body: bytes, fragments: dict[bytes, bytes]) -> Iterator[Piece]:
         if end - start < LONG:
             continue
         parts = list(_parts(body[start:end], fragments))
-        if any(part.form == "text" for part in parts):
+        if [part.form for part in parts] == ["text"]:
+            yield Piece("inline", body[done : start - 1])
+            yield Piece("string", parts[0].content)
+            done = end + 1
+        elif any(part.form == "text" for part in parts):
             yield Piece("inline", body[done:start])
             yield from parts
             done = end
@@ -191,7 +216,8 @@ def recalled(
     whole = tuple(
         Piece(form, contents[what] if isinstance(what, int) else what) for form, what in pieces
     )
-    return Recording(whole, render(whole))
+    rendered = [piece.rendered() for piece in whole]
+    return Recording(whole, b"".join(rendered), _ends(whole, rendered))
 
 
 def _write_number(recipe: bytearray, number: int) -> None:

@@ -83,7 +83,7 @@ class DatabaseStore(Shelf):
             await self._give_up(writing)
             raise
         self._remember(chat, recent)
-        self._open[draft.turn] = _Open(chat, held)
+        self._open[draft.turn] = _Open(chat, held, kept_at=time.monotonic())
         if self._heart is None:
             self._heart = asyncio.ensure_future(self._beat())
         return draft.turn

@@ -10,7 +10,7 @@ from ...errors import Fenced, UsageError
 from ...ports import Closing
 from . import chats, codec, contents, leases, recorder, words
 from .database import Transaction
-from .drafts import Draft, Frame, Recent, epoch_bodies, packed
+from .drafts import Draft, Frame, Recent, epoch_bodies, framed, packed
 from .leases import Held, LeaseTimes
 
 
@@ -27,13 +27,13 @@ async def begin(
     recent = await _insert_request(
         transaction, held, draft.opening.certificate, draft.recording, (draft.recent, keys)
     )
-    return held, Recent(recent.recording, recent.keys, recent.recipe, plan or draft.recent.plan)
+    return held, Recent(recent.recording, recent.keys, recent.recipe, plan)
 
 
 async def _insert_turn(
     transaction: Transaction, held: Held, draft: Draft, keys: Mapping[bytes, int]
-) -> tuple[int, Frame | None]:
-    """The turn's key, and its plan if later ones may be kept against it."""
+) -> tuple[int, Frame]:
+    """The turn's key, and its plan for later ones to be kept against."""
     opening = draft.opening
     place = await transaction.row(
         f"UPDATE chats SET turns = turns + 1, used = {transaction.now}"
@@ -61,11 +61,11 @@ async def _insert_turn(
         opening.model,
         opening.endpoint,
         codec.certificate_text(opening.certificate),
-        frame,
+        frame and frame.key,
         packed_plan,
     )
     assert row is not None
-    return row[0], Frame(row[0], plan) if frame is None else None
+    return row[0], framed(row[0], plan, frame)
 
 
 async def _insert_messages(
@@ -117,12 +117,11 @@ async def _insert_request(
         codec.certificate_text(certificate),
         len(recording.body),
         hashlib.sha256(recording.body).digest(),
-        frame,
+        frame and frame.key,
         packed_recipe,
     )
     assert row is not None
-    recipe_frame = Frame(row[0], recipe) if frame is None else recent.recipe
-    return Recent(recording, keys, recipe_frame, recent.plan)
+    return Recent(recording, keys, framed(row[0], recipe, frame), recent.plan)
 
 
 # --- While it is open ----------------------------------------------------------------------------

@@ -1,0 +1,298 @@
+"""What keeping chats costs: opening a long one, appending a turn, room on the disk.
+
+    python bench/store.py [--json] [--messages 100000] [--turns 2000] [--appends 300]
+
+Three figures, each with the bound it has to hold. Everything runs on SQLite in a temporary folder, with
+the context engine in front of it where a plan is asked for.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sill.adapters.store import open_store
+from sill.adapters.store import sqlite as sqlite_adapter
+from sill.adapters.store import turns as turn_scripts
+from sill.adapters.store.drafts import Recent, draft, message_texts
+from sill.adapters.store.leases import LeaseTimes
+from sill.adapters.store.shelf import new_id
+from sill.core.budget import Profile, budget
+from sill.core.certificate import Certificate, Usage
+from sill.core.documents import Document
+from sill.core.messages import Epoch, Message
+from sill.core.request import ChatRequest, WireMessage, encode
+from sill.engine.chat import Chat
+from sill.engine.prepare import Call, prepare
+from sill.engine.sizing import Sizer
+from sill.ports import Closing, Opening
+from sill.testing import ScriptedModel, WordCounter
+
+SYSTEM = "You answer from the files you are shown, briefly, and say so when they do not tell. " * 4
+EPOCH_TURNS = 40
+
+
+def sentences(seed: int, vocabulary: int = 6_000) -> Iterator[str]:
+    """Endless words in about the proportions of real text."""
+    chance = random.Random(seed)
+    letters = "etaoinshrdlucmfwypvbgk"
+    words = ["".join(chance.choices(letters, k=chance.randint(2, 10))) for _ in range(vocabulary)]
+    weights = [1 / (rank + 2) for rank in range(vocabulary)]
+    while True:
+        yield from chance.choices(words, weights, k=1_000)
+
+
+def text(words: Iterator[str], characters: int) -> str:
+    parts: list[str] = []
+    length = 0
+    while length < characters:
+        parts.append(next(words))
+        length += len(parts[-1]) + 1
+    return " ".join(parts)
+
+
+# --- Opening a long chat --------------------------------------------------------------------------
+
+
+async def build_long_chat(path: Path, messages: int) -> str:
+    """A chat of that many messages, in epochs of forty turns, written many turns at a time."""
+    store = await open_store(path)
+    chat = await store.new_chat("bench")
+    words = sentences(1)
+    recent, epoch, window = Recent(), Epoch(), [WireMessage("system", SYSTEM)]
+    for start in range(0, messages // 2, 500):
+
+        async def script(transaction: Any, start: int = start) -> None:
+            nonlocal recent, epoch, window
+            for number in range(start, min(start + 500, messages // 2)):
+                id = new_id()
+                if number and number % EPOCH_TURNS == 0:
+                    epoch = Epoch(epoch.number + 1, id)
+                    window = window[:1]
+                question, reply = text(words, 160), text(words, 400)
+                window.append(WireMessage("user", question))
+                request = encode(ChatRequest("m", tuple(window), 500).body())
+                begun = Opening(
+                    (Message("user", question),),
+                    "m",
+                    "http://localhost/v1",
+                    Certificate("exact", "words", 100),
+                    # The turn that opens an epoch is its first one.
+                    epoch,
+                    "{}",
+                    request,
+                )
+                held, recent = await turn_scripts.begin(
+                    transaction, chat, draft(id, begun, recent), "bench", LeaseTimes()
+                )
+                answer = (Message("assistant", reply),)
+                closing = Closing("complete", answer, usage=Usage(100, 80))
+                await turn_scripts.finish(transaction, held, closing, message_texts(answer))
+                window.append(WireMessage("assistant", reply))
+
+        await store._database.write(script)
+    await store.close()
+    return chat
+
+
+class RowCount:
+    """Counts the rows that SQLite hands out."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        transaction = sqlite_adapter.SqliteTransaction
+        rows, row = transaction.rows, transaction.row
+
+        async def counted_rows(me: Any, sql: str, *values: object) -> Any:
+            found = await rows(me, sql, *values)
+            self.rows += len(found)
+            return found
+
+        async def counted_row(me: Any, sql: str, *values: object) -> Any:
+            found = await row(me, sql, *values)
+            self.rows += found is not None
+            return found
+
+        transaction.rows, transaction.row = counted_rows, counted_row  # type: ignore[method-assign]
+
+
+async def open_and_plan(path: Path, chat: str, repeats: int) -> dict[str, Any]:
+    counter = WordCounter()
+    limits = budget(Profile(window=16_384, reply=1_024))
+    call = Call("m", limits, SYSTEM, "folded", 0.2)
+    counts = RowCount()
+    whole, reads = [], []
+    for _ in range(repeats):
+        counts.rows = 0
+        started = time.perf_counter()
+        store = await open_store(path)
+        history = await store.history(chat)
+        read = time.perf_counter()
+        sizer = Sizer(counter, counter.count, "folded")
+        ready = await prepare(call, counter, sizer, history, "And what came of it?", ())
+        ended = time.perf_counter()
+        assert type(ready).__name__ == "Prepared"
+        whole.append((ended - started) * 1000)
+        reads.append((read - started) * 1000)
+        rows = counts.rows
+        await store.close()
+    stored = sqlite3.connect(path).execute("SELECT COUNT(*) FROM messages").fetchone()[0]
+    return {
+        "messages_stored": stored,
+        "turns_before_the_window": history.earlier,
+        "turns_read": len(history.turns),
+        "rows_read": rows,
+        "open_and_read_ms": round(statistics.median(reads), 2),
+        "open_and_plan_ms": round(statistics.median(whole), 2),
+        "worst_ms": round(max(whole), 2),
+        "bound_ms": 20,
+    }
+
+
+# --- Appending a turn -----------------------------------------------------------------------------
+
+
+async def append(folder: Path, repeats: int) -> dict[str, Any]:
+    """Begin and finish of a turn against one bare transaction that writes the same texts."""
+    store = await open_store(folder / "append.db")
+    chat = await store.new_chat("bench")
+    bare = sqlite3.connect(folder / "bare.db", isolation_level=None)
+    bare.execute("PRAGMA journal_mode=WAL")
+    bare.execute("PRAGMA synchronous=FULL")
+    bare.execute("CREATE TABLE texts (body BLOB)")
+    words = sentences(2)
+    window = [WireMessage("system", SYSTEM)]
+    ours, theirs, begins, finishes = [], [], [], []
+    for number in range(repeats):
+        if number % EPOCH_TURNS == 0:
+            window = window[:1]
+        question, reply = text(words, 300), text(words, 1_200)
+        plan = json.dumps({"items": [text(words, 20) for _ in range(3)]})
+        window.append(WireMessage("user", question))
+        opening = Opening(
+            (Message("user", question),),
+            "m",
+            "http://localhost/v1",
+            Certificate("exact", "words", 100),
+            Epoch(),
+            plan,
+            encode(ChatRequest("m", tuple(window), 500).body()),
+        )
+        closing = Closing("complete", (Message("assistant", reply),), usage=Usage(100, 80))
+        window.append(WireMessage("assistant", reply))
+
+        started = time.perf_counter()
+        turn = await store.begin(chat, opening)
+        begun = time.perf_counter()
+        await store.finish(turn, closing)
+        ended = time.perf_counter()
+        bare.execute("BEGIN IMMEDIATE")
+        for body in (question, reply, plan):
+            bare.execute("INSERT INTO texts VALUES (?)", (body.encode(),))
+        bare.execute("COMMIT")
+        theirs.append((time.perf_counter() - ended) * 1000)
+        ours.append((ended - started) * 1000)
+        begins.append((begun - started) * 1000)
+        finishes.append((ended - begun) * 1000)
+    await store.close()
+    bare.close()
+    ratio = statistics.median(ours) / statistics.median(theirs)
+    return {
+        "turns": repeats,
+        "turn_ms": round(statistics.median(ours), 3),
+        "begin_ms": round(statistics.median(begins), 3),
+        "finish_ms": round(statistics.median(finishes), 3),
+        "bare_transaction_ms": round(statistics.median(theirs), 3),
+        "ratio": round(ratio, 2),
+        "bound": 2,
+    }
+
+
+# --- Room -----------------------------------------------------------------------------------------
+
+
+async def room(folder: Path, turns: int, changes: int = 200, files: int = 5) -> dict[str, Any]:
+    """A long chat through the whole engine, with files that change, and its database on the disk."""
+    words, chance = sentences(3), random.Random(3)
+    path = folder / "room.db"
+    store = await open_store(path)
+    documents = {
+        f"notes/{n}.md": "\n".join(text(words, 78) for _ in range(104)) for n in range(files)
+    }
+    states = set(documents.values())
+    counter = WordCounter()
+    model = ScriptedModel()
+    chat = Chat(
+        store,
+        model,
+        counter,
+        Sizer(counter, counter.count, "folded"),
+        Call("m", budget(Profile(window=16_384, reply=1_024)), SYSTEM, "folded", 0.2),
+        "bench",
+    )
+    id: str | None = None
+    due = set(range(0, turns, max(1, turns // changes)))
+    for number in range(turns):
+        if number in due:
+            name = chance.choice(sorted(documents))
+            lines = documents[name].split("\n")
+            lines[chance.randrange(len(lines))] = text(words, 78)
+            documents[name] = "\n".join(lines)
+            states.add(documents[name])
+        model._replies.append([text(words, 900)])
+        shown = [Document(path, body) for path, body in documents.items()]
+        async for event in chat.ask(id, text(words, 200), shown):
+            id = getattr(event, "chat", id)
+    assert id is not None
+    stored = await store.turns(id)
+    bodies = {message.text for turn in stored for message in turn.messages} | {SYSTEM}
+    requests = sum(size for (size,) in sqlite3.connect(path).execute("SELECT size FROM requests"))
+    await store.close()
+    distinct = sum(len(body.encode()) for body in bodies)
+    size = path.stat().st_size
+    return {
+        "turns": len(stored),
+        "epochs": stored[-1].epoch.number + 1,
+        "file_states": len(states),
+        "distinct_contents_bytes": distinct,
+        "requests_bytes_as_sent": requests,
+        "database_bytes": size,
+        "ratio": round(size / distinct, 3),
+        "bound": 1.5,
+    }
+
+
+async def main(options: argparse.Namespace) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(dir=options.dir) as name:
+        folder = Path(name)
+        appended = await append(folder, options.appends)
+        size = await room(folder, options.turns)
+        long = folder / "long.db"
+        chat = await build_long_chat(long, options.messages)
+        opened = await open_and_plan(long, chat, 20)
+    return {"open": opened, "append": appended, "room": size}
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--messages", type=int, default=100_000)
+    parser.add_argument("--turns", type=int, default=2_000)
+    parser.add_argument("--appends", type=int, default=300)
+    parser.add_argument("--dir", help="where the databases are made (default: the system's)")
+    results = asyncio.run(main(parser.parse_args()))
+    if "--json" in sys.argv:
+        print(json.dumps(results, indent=1))
+    else:
+        for part, figures in results.items():
+            print(part)
+            for name, value in figures.items():
+                print(f"  {name.replace('_', ' '):28} {value:>14,}")
