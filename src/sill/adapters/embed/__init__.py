@@ -1,0 +1,1 @@
+"""Text to vectors: the bundled model, or an endpoint."""

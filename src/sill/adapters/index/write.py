@@ -1,0 +1,173 @@
+"""Bringing an index up to what the folder holds now.
+
+Files are taken in in batches, each one transaction: a process killed at any point leaves whole files
+behind, and the next run goes on with the rest.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+from ...core.resolve import key, name_key
+from ..vault.scan import Entry, Scan, read_inside
+from .parse import Parsed, parse_file, passage_hash
+
+Progress = Callable[[int, int], None]  # done, of how many
+
+_BATCH_FILES = 500
+_BATCH_BYTES = 4_000_000
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Paths that were taken in anew, and that are no more."""
+
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.changed or self.removed)
+
+
+def refresh(
+    connection: sqlite3.Connection, root: Path, found: Scan, progress: Progress | None = None
+) -> Changes:
+    """Take in what is new or changed, forget what is gone."""
+    known = {
+        path: (size, mtime, inode)
+        for path, size, mtime, inode in connection.execute(
+            "SELECT path, size, mtime, inode FROM files"
+        )
+    }
+    changed = [
+        entry
+        for entry in found.entries
+        if known.get(entry.path) != (entry.size, entry.mtime, entry.inode)
+    ]
+    removed = known.keys() - {entry.path for entry in found.entries}
+    forget(connection, sorted(removed))
+    done = 0
+    for batch in _batches(changed):
+        take_in(connection, [parse_file(entry, _data(root, entry)) for entry in batch])
+        done += len(batch)
+        if progress:
+            progress(done, len(changed))
+    return Changes(tuple(entry.path for entry in changed), tuple(sorted(removed)))
+
+
+def take_in(connection: sqlite3.Connection, files: Sequence[Parsed]) -> None:
+    """Replace what the index says about these files, in one transaction."""
+    with _writing(connection):
+        _drop(connection, [parsed.entry.path for parsed in files])
+        # Ids of passages are handed out once and never again: whoever holds one can tell that it is gone.
+        (last,) = connection.execute(
+            "SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'passages'), 0))"
+        ).fetchone()
+        rows, links, aliases = [], [], []
+        for parsed in files:
+            file = _insert_file(connection, parsed)
+            for passage in parsed.passages:
+                headings = "\n".join(passage.headings)
+                rows.append(
+                    (file, *passage.lines, parsed.title, headings, _clean(passage.text),
+                     passage_hash(headings, passage.text))
+                )  # fmt: skip
+            for link in parsed.links:
+                links.append(
+                    (file, link.line, name_key(link.target), link.target, "\n".join(link.headings),
+                     link.block, link.display, link.embed, link.markdown)
+                )  # fmt: skip
+            aliases += [(key(alias), alias, file) for alias in parsed.aliases]
+        connection.executemany(
+            "INSERT INTO passages (file, first, last, title, headings, text, hash) VALUES (?,?,?,?,?,?,?)",
+            rows,
+        )
+        connection.execute(
+            "INSERT INTO words (rowid, title, headings, text)"
+            " SELECT id, title, headings, text FROM passages WHERE id > ?",
+            (last,),
+        )
+        connection.executemany("INSERT INTO links VALUES (?,?,?,?,?,?,?,?,?)", links)
+        connection.executemany("INSERT INTO aliases VALUES (?,?,?)", aliases)
+
+
+def forget(connection: sqlite3.Connection, paths: Sequence[str]) -> None:
+    for batch in _taken(paths, _BATCH_FILES):
+        with _writing(connection):
+            _drop(connection, batch)
+
+
+class _writing:
+    """A write transaction; it waits for others rather than failing half-way."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self._connection.execute("ROLLBACK" if kind else "COMMIT")
+
+
+def _insert_file(connection: sqlite3.Connection, parsed: Parsed) -> int:
+    entry = parsed.entry
+    cursor = connection.execute(
+        "INSERT INTO files (path, kind, size, mtime, inode, fingerprint, summary, tags, problem)"
+        " VALUES (?,?,?,?,?,?,?,?,?)",
+        (entry.path, entry.kind, entry.size, entry.mtime, entry.inode, parsed.fingerprint,
+         _clean(parsed.summary), " " + " ".join(parsed.tags) + " ", parsed.problem),
+    )  # fmt: skip
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+def _drop(connection: sqlite3.Connection, paths: Sequence[str]) -> None:
+    for part in _taken(paths, 500):
+        marks = ",".join("?" * len(part))
+        ids = [
+            id
+            for (id,) in connection.execute(f"SELECT id FROM files WHERE path IN ({marks})", part)
+        ]
+        if not ids:
+            continue
+        files = ",".join(map(str, ids))
+        # The full-text table holds no text of its own: it must be told the old text while it is there.
+        connection.execute(
+            "INSERT INTO words (words, rowid, title, headings, text)"
+            f" SELECT 'delete', id, title, headings, text FROM passages WHERE file IN ({files})"
+        )
+        for table in ("passages", "links", "aliases"):
+            connection.execute(f"DELETE FROM {table} WHERE file IN ({files})")
+        connection.execute(f"DELETE FROM files WHERE id IN ({files})")
+
+
+def _data(root: Path, entry: Entry) -> bytes | None:
+    return None if entry.kind == "attachment" else read_inside(root, entry.path)
+
+
+def _clean(text: str) -> str:
+    return text if text.isascii() else text.encode(errors="replace").decode()
+
+
+def _batches(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
+    batch: list[Entry] = []
+    size = 0
+    for entry in entries:
+        batch.append(entry)
+        size += 0 if entry.kind == "attachment" else entry.size
+        if len(batch) >= _BATCH_FILES or size >= _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _taken(items: Iterable[T], count: int) -> Iterator[list[T]]:
+    iterator = iter(items)
+    while part := list(islice(iterator, count)):
+        yield part
