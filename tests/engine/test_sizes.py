@@ -1,0 +1,171 @@
+"""Counts are taken once: in memory, from the store, and by blocks after an edit."""
+
+import asyncio
+import random
+
+import pytest
+
+from sill.adapters.tokens import counter_for
+from sill.core.certificate import Counts, Tokenizer
+from sill.core.messages import fingerprint
+from sill.engine.sizes import LARGE, Blocked, Growing, Recent, Remembered
+from sill.testing import MemoryStore, WordCounter
+
+from ..tokens.texts import code_texts, hard_texts
+
+LONG = "some words " * 30  # long enough for the store
+
+
+def run(remembered, *texts):
+    return asyncio.run(remembered.count(texts))
+
+
+def test_a_text_is_counted_once():
+    counter = WordCounter()
+    remembered = Remembered(counter)
+
+    first = run(remembered, "one two", "three", "one two")
+    second = run(remembered, "three", "one two")
+
+    assert first == Counts((2, 1, 2), "exact")
+    assert second == Counts((1, 2), "exact")
+    assert counter.counted == ["one two", "three"]
+
+
+def test_no_texts_cost_no_call():
+    counter = WordCounter()
+
+    assert run(Remembered(counter)) == Counts((), "exact")
+    assert counter.counted == []
+
+
+def test_counts_come_back_from_the_store():
+    store = MemoryStore()
+    run(Remembered(WordCounter(), store), LONG)
+    counter = WordCounter()
+
+    counts = run(Remembered(counter, store), LONG, "new words")
+
+    assert counts == Counts((60, 2), "exact")
+    assert counter.counted == ["new words"]
+
+
+def test_short_texts_and_texts_that_are_not_unicode_stay_out_of_the_store():
+    store = MemoryStore()
+    run(Remembered(WordCounter(), store), "short", LONG + "\ud800", LONG)
+
+    names = [fingerprint("short"), fingerprint(LONG)]
+    assert asyncio.run(store.known_counts("words", names)) == {fingerprint(LONG): 60}
+
+
+class Failing(WordCounter):
+    """Exact by itself, but only an estimate comes back this time."""
+
+    async def count(self, texts):
+        return Counts((await super().count(texts)).tokens, "estimate")
+
+
+def test_a_fallback_is_not_remembered():
+    counter, store = Failing(), MemoryStore()
+    remembered = Remembered(counter, store)
+
+    counts = [run(remembered, LONG), run(remembered, LONG)]
+
+    assert counts == [Counts((60,), "estimate")] * 2
+    assert counter.counted == [LONG, LONG]
+    assert asyncio.run(store.known_counts("words", [fingerprint(LONG)])) == {}
+
+
+class Guessing(WordCounter):
+    tokenizer = Tokenizer("guess", "estimate", margin=0.1)
+
+    async def count(self, texts):
+        return Counts((await super().count(texts)).tokens, "estimate")
+
+
+def test_estimates_stay_in_memory_and_out_of_the_store():
+    counter, store = Guessing(), MemoryStore()
+    remembered = Remembered(counter, store)
+    run(remembered, LONG)
+    run(remembered, LONG)
+
+    assert counter.counted == [LONG]
+    assert asyncio.run(store.known_counts("guess", [fingerprint(LONG)])) == {}
+
+
+@pytest.mark.parametrize(
+    "model", ["gpt-5", "gpt-4", "devstral-small-2", "llama-3.1-8b", "deepseek-chat"]
+)
+def test_edits_of_a_large_text_are_counted_exactly(model):
+    async def edit_many():
+        chosen = await counter_for(model)
+        remembered = Remembered(chosen.counter, cuts=chosen.cuts)
+        rng, text = random.Random(8), "\n".join([*hard_texts(120, seed=9), *code_texts()[:6]])
+        for _ in range(40):
+            at = rng.randrange(len(text))
+            text = text[:at] + rng.choice(("\nnew line\n", " ", "", "é", "\n")) + text[at + 3 :]
+            assert await remembered.count([text]) == await chosen.counter.count([text])
+
+    asyncio.run(edit_many())
+
+
+def test_an_edit_of_a_large_text_recounts_only_what_changed():
+    counter = WordCounter()
+    remembered = Remembered(counter, cuts=True)
+    lines = [f"line {number} of a long note" for number in range(2_000)]
+    run(remembered, "\n".join(lines))
+    counter.counted.clear()
+    lines[1_000] = "line that was edited by hand"
+
+    counts = run(remembered, "\n".join(lines))
+
+    assert counts == Counts((12_000,), "exact")
+    assert sum(map(len, counter.counted)) < LARGE
+
+
+def test_memory_is_bounded_and_keeps_what_was_used_last():
+    recent = Recent(limit=300)
+    recent.put("a" * 100, 1)
+    recent.put("b" * 50, 2)
+    assert recent.get("a" * 100) == 1
+    recent.put("c" * 50, 3)
+
+    assert [recent.get("a" * 100), recent.get("b" * 50), recent.get("c" * 50)] == [1, None, 3]
+
+
+def test_blocks_of_old_texts_are_forgotten():
+    blocked = Blocked(limit=2_000)
+    for letter in "abcdefgh":
+        blocked.put(letter * 900, (letter * 900,), (1,))
+
+    assert blocked.near("a" * 900) == ((), ())
+    assert blocked.near("h" * 900) == (("h" * 900,), (1,))
+
+
+@pytest.mark.parametrize("model", ["gpt-5", "devstral-small-2", "unheard-of"])
+def test_a_growing_text_counts_like_the_whole(model):
+    async def grow():
+        chosen = await counter_for(model)
+        growing, whole = Growing(chosen.counter, cuts=chosen.cuts), ""
+        for piece in hard_texts(150, seed=10):
+            growing.add(piece)
+            whole += piece
+            assert await growing.tokens() == await chosen.counter.count([whole])
+
+    asyncio.run(grow())
+
+
+def test_a_growing_text_does_not_count_its_beginning_again():
+    counter = WordCounter()
+    growing = Growing(counter, cuts=True)
+
+    async def grow():
+        for _ in range(200):
+            growing.add("ten words are added to the reply again and again ")
+            await growing.tokens()
+        return await growing.tokens()
+
+    counts = asyncio.run(grow())
+
+    assert counts == Counts((2_000,), "exact")
+    assert sum(len(text) for text in counter.counted[-3:]) < 1_000
