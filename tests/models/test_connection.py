@@ -196,7 +196,7 @@ def test_the_key_is_in_no_log_error_or_repr(caplog):
                 spoken += asyncio.run(collect(model))
             except ProviderError as error:
                 spoken += [error, error.__dict__, error.hint]
-        spoken += [model, model._transport, model._transport.client]
+        spoken += [model, model._transport, model._transport._client]
 
     assert len(provider.seen) == 4
     assert KEY not in caplog.text

@@ -105,6 +105,7 @@ def call(arguments: str) -> dict[str, object]:
 
 
 HALF_TOOL = event(delta(tool_calls=[call('{"path": "a')]))
+STOPS = event(delta("stop", content="Hel"))
 LONG = b"data: " + b"x" * 10_000_000 + b"\n\n"
 SPLIT = event(json.dumps(delta(content="Hellö"), ensure_ascii=False).encode())
 SPLIT_AT = SPLIT.index("ö".encode()) + 1
@@ -153,6 +154,11 @@ STREAMED = [
     pytest.param(stream(HALF_TOOL, finished("tool_calls"), DONE), Outcome("partial"), id="half tool JSON"),
     pytest.param(stream(HALF_TOOL, finished("stop"), DONE), Outcome("partial"), id="half tool JSON, stop"),
     pytest.param(stream(said("Hel"), finished("tool_calls")), HALF, id="a tool call that never came"),
+    pytest.param(
+        stream(said("Hel"), finished("length"), finished("stop"), DONE), HALF, id="length, then stop"
+    ),
+    pytest.param(stream(STOPS, STOPS, DONE), Outcome("complete", "HelHel"), id="stop in every chunk"),
+    pytest.param(stream(STOPS, STOPS), Outcome("partial", "HelHel"), id="stop in every chunk, cut"),
     pytest.param(stream(said("Hel"), event(b"{nonsense")), HALF, id="a chunk that is not JSON"),
     pytest.param(stream(event(b"[" * 100_000)), Outcome("BadAnswer"), id="JSON nested without end"),
     pytest.param(

@@ -42,7 +42,7 @@ def test_the_longest_wait_before_another_attempt(fault, attempt, elapsed, wait):
     assert wait_before_retry(POLICY, fault, attempt, elapsed, dice=1.0) == wait
 
 
-@given(st.integers(1, 2), st.floats(0, 1))
+@given(st.integers(1, 2), st.integers(0, 1024).map(lambda n: n / 1024))
 def test_waits_are_spread_over_everything_up_to_the_longest(attempt, dice):
     wait = wait_before_retry(POLICY, Fault("unreachable"), attempt, 0, dice)
 

@@ -39,6 +39,7 @@ class Assembly:
         self.finish_reason: str | None = None
         self.id: str | None = None
         self.has_spoken = False
+        self.spoke_on = False  # text came after the finish reason: what that said was not the end
         self._optional = finish_reason_optional
         self._calls: list[_Call] = []
         self._by_index: dict[int, int] = {}
@@ -53,11 +54,13 @@ class Assembly:
         if self.id is None and isinstance(chunk.get("id"), str):
             self.id = chunk["id"]
         events: list[ModelEvent] = []
+        was_finished = self.finish_reason is not None
         choices = chunk.get("choices")
         for choice in choices if isinstance(choices, list) else []:
             if isinstance(choice, Mapping) and choice.get("index", 0) in (0, None):
                 events += self._take_choice(choice)
         self.has_spoken = self.has_spoken or bool(events)
+        self.spoke_on = self.spoke_on or (was_finished and bool(events))
         return events
 
     def end(self, cut: Fault | None = None) -> Ended:
@@ -100,7 +103,9 @@ class Assembly:
                 self.usage = usage
 
     def _take_choice(self, choice: Mapping[str, Any]) -> list[ModelEvent]:
-        if isinstance(reason := choice.get("finish_reason"), str) and reason:
+        reason = choice.get("finish_reason")
+        # A reply that once reached its limit is not made whole by a later "stop".
+        if isinstance(reason, str) and reason and self.finish_reason in (None, *_FINISHED):
             self.finish_reason = reason
         delta = choice.get("delta") or choice.get("message")
         if not isinstance(delta, Mapping):

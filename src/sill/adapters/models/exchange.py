@@ -47,6 +47,9 @@ async def stream_reply(
         call.usage, call.provider_id = assembly.usage, assembly.id
         if assembly.fault is not None:
             assembly.fault = transport.clean(assembly.fault)
+        if assembly.spoke_on and not decoder.is_done:
+            # Servers that put a finish reason on every chunk leave only the closing event to go by.
+            cut = cut or Fault("broken", "it went on after its finish reason and never closed")
         fault = assembly.fault or decoder.fault or cut
         if not assembly.has_spoken and (fault or assembly.finish_reason is None):
             fault = fault or Fault("broken", "the stream ended without a reply")

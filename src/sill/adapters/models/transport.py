@@ -123,6 +123,7 @@ class Transport:
         self._key = api_key or None
         self._client = client
         self._owns_client = client is None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def __repr__(self) -> str:
         return f"Transport({self.endpoint.api!r})"
@@ -257,8 +258,10 @@ class Transport:
 
     @property
     def client(self) -> httpx.AsyncClient:
-        if self._client is None:
-            self._client = new_client(self.endpoint)
+        """The given client, or one of our own; kept connections belong to one event loop."""
+        loop = asyncio.get_running_loop()
+        if self._client is None or (self._owns_client and self._loop is not loop):
+            self._client, self._loop = new_client(self.endpoint), loop
         return self._client
 
 
