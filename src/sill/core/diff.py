@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
 
-from .lines import Lines, split_lines
+from .lines import whole_lines
 
 CONTEXT = 3
 
@@ -66,13 +66,6 @@ class Hunk:
         return sum(line.tag == "-" for line in self.lines)
 
 
-def whole_lines(lines: Lines) -> list[str]:
-    """Each line with its ending; the first one with the byte order mark, if there is one."""
-    starts = (0, *lines.starts[1:])
-    whole = [lines.text[start : lines.start(number + 1)] for number, start in enumerate(starts)]
-    return [line for line in whole if line]
-
-
 def regions(old: Sequence[str], new: Sequence[str]) -> list[Region]:
     """The changed stretches, in order, with at least one equal line between them."""
     shorter = min(len(old), len(new))
@@ -90,8 +83,7 @@ def regions(old: Sequence[str], new: Sequence[str]) -> list[Region]:
 
 def hunks(before: str, after: str, context: int = CONTEXT) -> tuple[Hunk, ...]:
     """Everything that differs; applying the cuts of all hunks to ``before`` gives ``after``."""
-    old, new = split_lines(before), split_lines(after)
-    old_lines, new_lines = whole_lines(old), whole_lines(new)
+    old_lines, new_lines = whole_lines(before), whole_lines(after)
     groups: list[list[Region]] = []
     for region in regions(old_lines, new_lines):
         if groups and region.old_start - groups[-1][-1].old_end <= 2 * context:

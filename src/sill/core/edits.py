@@ -120,9 +120,14 @@ def edit(scope: Scope, ops: Sequence[Op]) -> Edited | Rejected:
             problems.append(Problem(number, op.path, "not a file of the request"))
             continue
         text = scope.documents[op.path]
-        if text is not None and op.path not in lines:
-            lines[op.path] = split_lines(text)
-        found = _locate(scope, lines.get(op.path), op, number)
+        if text is None:
+            found = _create(op, number)
+        elif not isinstance(op, Patch) and isinstance(op.target, Span):
+            found = _exact(text, op, op.target, number)
+        else:
+            if op.path not in lines:
+                lines[op.path] = split_lines(text)
+            found = _locate(scope, lines[op.path], op, number)
         if isinstance(found, Problem):
             problems.append(found)
         else:
@@ -177,9 +182,16 @@ def splice(text: str, splices: Sequence[Splice]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _locate(scope: Scope, lines: Lines | None, op: Op, number: int) -> _Located | Problem:
-    if lines is None:
-        return _create(op, number)
+def _exact(text: str, op: Insert | Replace | Delete, span: Span, number: int) -> _Located | Problem:
+    """Characters named by number are taken literally, newlines and all."""
+    if span.end > len(text):
+        return Problem(number, op.path, "outside the document")
+    start = span.end if isinstance(op, Insert) and op.place == "after" else span.start
+    end = start if isinstance(op, Insert) else span.end
+    return _one(number, (start, end, "" if isinstance(op, Delete) else op.content))
+
+
+def _locate(scope: Scope, lines: Lines, op: Op, number: int) -> _Located | Problem:
     match op:
         case Patch():
             return _locate_patch(lines, op, number)
@@ -238,7 +250,7 @@ def _find(scope: Scope, lines: Lines, op: Insert | Replace | Delete) -> Span | R
         case Whole():
             return Span(lines.body, len(lines.text))
         case Span() as span:
-            return span if span.end <= len(lines.text) else "outside the document"
+            return span
         case Selected():
             if scope.selection is None or scope.active != op.path:
                 return "no selection"
@@ -275,10 +287,6 @@ def _measure(text: str, start: int, snippet: str) -> int:
 
 
 def _spliced(lines: Lines, op: Insert | Replace | Delete, span: Span) -> tuple[int, int, str]:
-    if isinstance(op.target, Span):
-        exact = "" if isinstance(op, Delete) else op.content
-        return span.start, span.end, exact
-
     covered = _covered_lines(lines, span)
     match op:
         case Insert(target=Anchor(), content=content, place=place) if covered:

@@ -10,10 +10,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Literal
 
 BYTE_ORDER_MARK = "\ufeff"
 _ENDING = re.compile(r"\r\n|\n|\r")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 
 
 @dataclass(frozen=True)
@@ -60,18 +62,18 @@ class Lines:
         )
 
 
+def whole_lines(text: str) -> list[str]:
+    """Each line with its ending; joined, they are the text. A byte order mark is part of the first."""
+    return _LINE.findall(text)
+
+
 def split_lines(text: str) -> Lines:
-    starts: list[int] = []
-    ends: list[int] = []
-    at = 1 if text.startswith(BYTE_ORDER_MARK) else 0
-    for ending in _ENDING.finditer(text, at):
-        starts.append(at)
-        ends.append(ending.start())
-        at = ending.end()
-    if at < len(text):
-        starts.append(at)
-        ends.append(len(text))
-    return Lines(text, tuple(starts), tuple(ends))
+    body = 1 if text.startswith(BYTE_ORDER_MARK) else 0
+    lines: list[str] = _LINE.findall(text, body)
+    bounds = tuple(accumulate(map(len, lines), initial=body))
+    starts = bounds[:-1]
+    ends = (start + len(line.rstrip("\r\n")) for start, line in zip(starts, lines, strict=True))
+    return Lines(text, starts, tuple(ends))
 
 
 def with_newlines(content: str, newline: str) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .diff import Cut, Region, regions, whole_lines
-from .lines import split_lines
+from .diff import Cut, Region, regions
+from .lines import whole_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,7 @@ class Merged:
 
 def merge(base: str, mine: str, theirs: str) -> Merged:
     """Their changes to ``base`` as changes to ``mine``. Changes that touch clash unless they are the same."""
-    base_lines, my_lines, their_lines = (
-        whole_lines(split_lines(text)) for text in (base, mine, theirs)
-    )
+    base_lines, my_lines, their_lines = map(whole_lines, (base, mine, theirs))
     my_regions = regions(base_lines, my_lines)
     cuts: list[Cut] = []
     clashes: list[Clash] = []

@@ -92,9 +92,14 @@ def propose(explanation: str, ops: Sequence[Op], scope: Scope) -> Proposal | Rej
     return Proposal(explanation, tuple(ops), base)
 
 
+def outcome(proposal: Proposal) -> Edited | Rejected:
+    """What the proposal makes of its documents: the one function behind preview and apply."""
+    return edit(proposal.scope, proposal.ops)
+
+
 def preview(proposal: Proposal) -> Preview | Rejected:
-    """The hunks of every file, by the same function that apply uses."""
-    edited = edit(proposal.scope, proposal.ops)
+    """The hunks of every file; never writes, never asks a model."""
+    edited = outcome(proposal)
     if isinstance(edited, Rejected):
         return edited
     return Preview(
