@@ -55,7 +55,7 @@ def to_error(
                 f"{endpoint} does not have the model {model!r}{said}",
                 endpoint=endpoint,
                 status=status,
-                hint="`sill doctor` lists the models it has",
+                hint=f"name another with -m or `model` in the settings; {endpoint}/models lists them",
             )
         case "overflow":
             return Overflow(
