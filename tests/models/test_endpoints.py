@@ -1,6 +1,7 @@
 import pytest
 
 from sill.adapters.models.endpoints import Endpoint, is_local_host, parse_endpoint
+from sill.core.request import ChatRequest
 from sill.errors import SettingsError
 
 
@@ -58,3 +59,18 @@ def test_what_is_no_base_url_is_refused_without_repeating_it(written):
 )
 def test_only_addresses_of_this_machine_and_private_networks_are_local(host, is_local):
     assert is_local_host(host) is is_local
+
+
+@pytest.mark.parametrize(
+    "url, name",
+    [
+        ("https://api.openai.com/v1", "max_completion_tokens"),
+        ("https://mine.openai.azure.com/openai/v1", "max_completion_tokens"),
+        ("https://openrouter.ai/api/v1", "max_tokens"),
+        ("http://127.0.0.1:8080", "max_tokens"),
+    ],
+)
+def test_the_reply_limit_has_the_name_the_endpoint_knows(url, name):
+    request = ChatRequest("m", (), 9, limit_name=parse_endpoint(url).limit_name)
+
+    assert (parse_endpoint(url).limit_name, request.body()[name]) == (name, 9)

@@ -73,13 +73,15 @@ class ChatRequest:
     tool_choice: Literal["auto", "none", "required"] | None = None
     response_format: JsonFormat | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)  # what one vendor wants beside the rest
+    # OpenAI's reasoning models refuse the name that everybody else knows.
+    limit_name: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
 
     def body(self) -> Json:
         """The JSON object of a streamed chat completion; key order is fixed, so equal requests give equal bytes."""
         body: Json = {
             "model": self.model,
             "messages": [message.body() for message in self.messages],
-            "max_tokens": self.max_tokens,
+            self.limit_name: self.max_tokens,
         }
         if self.temperature is not None:
             body["temperature"] = self.temperature

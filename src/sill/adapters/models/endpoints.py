@@ -3,6 +3,7 @@
 import ipaddress
 import re
 from dataclasses import dataclass
+from typing import Literal
 from urllib.parse import urlsplit
 
 from ...errors import SettingsError
@@ -34,6 +35,12 @@ class Endpoint:
     def is_local(self) -> bool:
         """On this machine or a private network by address; any other name counts as remote."""
         return is_local_host(self.host)
+
+    @property
+    def limit_name(self) -> Literal["max_tokens", "max_completion_tokens"]:
+        """What a request's reply limit is called there: OpenAI itself takes the newer name for every model."""
+        is_openai = self.host == "api.openai.com" or self.host.endswith(".openai.azure.com")
+        return "max_completion_tokens" if is_openai else "max_tokens"
 
     def __str__(self) -> str:
         return self.api
