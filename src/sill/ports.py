@@ -5,7 +5,10 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from .core.certificate import Certificate, Counts, Tokenizer, Usage
+from .core.graph import LinkReport, NoteLinks
 from .core.messages import Epoch, Fingerprint, Message, Status, ToolCall
+from .core.rank import Found
+from .core.references import Reference
 from .core.request import ChatRequest
 from .records import (
     Attempt,
@@ -89,7 +92,7 @@ class Overhead:
     """What a request costs beside the texts in it: never less than the truth.
 
     ``message`` is per message by role, ``request`` once, ``default_system`` when no system message leads,
-    ``tool_call`` for each call a message makes, beside the call's name and arguments.
+    ``tool_call`` for each call a message makes, beside its arguments and twice its name (the result repeats it).
     """
 
     message: Mapping[str, int]
@@ -298,5 +301,61 @@ class Store(Protocol):
     ) -> dict[Fingerprint, int]: ...
 
     async def remember_counts(self, tokenizer: str, counts: Mapping[Fingerprint, int]) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+# --- Vault ---------------------------------------------------------------------------------------
+
+SearchMode = Literal["text", "semantic", "hybrid"]
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors that are close where the texts mean the same."""
+
+    @property
+    def name(self) -> str:
+        """Keys remembered vectors: two embedders of one name must agree on every vector."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """One vector for each text, all of the same length."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Vault(Protocol):
+    """A folder of notes and code: always what is there now, never anything outside it."""
+
+    async def refresh(self) -> int:
+        """Take in what changed since the last look; how many files that were."""
+        ...
+
+    async def paths(self) -> list[str]: ...
+
+    async def read(self, path: str) -> str | None:
+        """The text of a file of the vault; None if there is no such text file."""
+        ...
+
+    async def search(
+        self, question: str, limit: int = 10, mode: SearchMode = "hybrid"
+    ) -> list[Found]:
+        """The passages that bear on a question, best first, each saying why it is there."""
+        ...
+
+    async def references(self, message: str) -> tuple[Reference, ...]:
+        """The wikilinks of a message: where they lead, or that they lead nowhere."""
+        ...
+
+    async def links(self, path: str) -> NoteLinks: ...
+
+    async def check_links(self) -> LinkReport: ...
+
+    async def related(self, path: str, limit: int = 10) -> list[Found]:
+        """Notes that are close to this one by links, words and meaning: one passage of each."""
+        ...
+
+    async def summary(self, path: str) -> str: ...
 
     async def close(self) -> None: ...

@@ -46,14 +46,7 @@ class Estimate:
             for call in message.calls:
                 total += CALL + self.tokens(call.name) + self.tokens(call.arguments)
         if chat.tools:
-            total += TOOLS + self.tokens(_json(chat.tools))
+            total += TOOLS + self.tokens(quoted(chat.tools, spaced=True))
         if chat.reply:
-            total += CALL + self.tokens(_json(chat.reply.schema))
+            total += CALL + self.tokens(quoted(chat.reply.schema, spaced=True))
         return total
-
-
-def _json(value: object) -> str:
-    try:
-        return quoted(value, spaced=True)
-    except (RecursionError, ValueError):  # a schema that contains itself
-        return repr(value)

@@ -58,7 +58,11 @@ class Local:
         roles, request, call = message_overhead(
             self._family.style, lambda text: len(self._encode(text))
         )
-        return Overhead(message=roles, request=request, tool_call=call)
+        return Overhead(
+            message={role: self._scaled(tokens) for role, tokens in roles.items()},
+            request=self._scaled(request),
+            tool_call=self._scaled(call),
+        )
 
     def _count(self, texts: Sequence[str]) -> Counts:
         until = time.monotonic() + SECONDS

@@ -160,7 +160,14 @@ def _reply(raw: object) -> ReplySchema | None:
 def quoted(value: object, *, spaced: bool = False) -> str:
     """A value as JSON text; never raises."""
     separators = (", ", ": ") if spaced else (",", ":")
-    return json.dumps(value, ensure_ascii=False, separators=separators, default=str)
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=separators, default=str)
+    except (
+        ValueError,
+        TypeError,
+        RecursionError,
+    ):  # it contains itself, or has keys JSON cannot have
+        return repr(value)
 
 
 def _text(value: object) -> str:

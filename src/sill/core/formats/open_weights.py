@@ -4,6 +4,8 @@ Where a model runs on a server that counts for itself, that server is asked inst
 for services that do not say: they follow the published templates and recorded bills.
 """
 
+import json
+
 from .chat import IMAGE_TOKENS, Chat, ChatMessage, Measure, quoted
 
 OSS_SYSTEM = (
@@ -93,6 +95,7 @@ def _reply(chat: Chat, measure: Measure) -> int:
 
 
 def _indented(value: object) -> str:
-    import json
-
-    return json.dumps(value, indent=4, ensure_ascii=False, default=str)
+    try:
+        return json.dumps(value, indent=4, ensure_ascii=False, default=str)
+    except (ValueError, TypeError, RecursionError):
+        return quoted(value)
