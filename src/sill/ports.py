@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from .core.certificate import Certificate, Counts, Tokenizer, Usage
 from .core.graph import LinkReport, NoteLinks
 from .core.messages import Epoch, Fingerprint, Message, Status, ToolCall
-from .core.rank import Found
+from .core.rank import Hit
 from .core.references import Reference
 from .core.request import ChatRequest
 from .records import (
@@ -340,7 +340,7 @@ class Vault(Protocol):
 
     async def search(
         self, question: str, limit: int = 10, mode: SearchMode = "hybrid"
-    ) -> list[Found]:
+    ) -> list[Hit]:
         """The passages that bear on a question, best first, each saying why it is there."""
         ...
 
@@ -352,7 +352,7 @@ class Vault(Protocol):
 
     async def check_links(self) -> LinkReport: ...
 
-    async def related(self, path: str, limit: int = 10) -> list[Found]:
+    async def related(self, path: str, limit: int = 10) -> list[Hit]:
         """Notes that are close to this one by links, words and meaning: one passage of each."""
         ...
 

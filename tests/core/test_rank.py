@@ -31,17 +31,14 @@ def test_fusing_equal_rankings_changes_nothing(orders):
     assert keys(Ranking("text", order), Ranking("meaning", order)) == list(order)
 
 
-LINKS = {"a": ["x", "y"], "b": ["y"], "hub": [f"n{number}" for number in range(500)] + ["z"]}
-
-
-def test_a_note_that_two_leaders_point_to_is_the_best_neighbour():
-    assert [key for key, _ in spread(["a", "b"], lambda key: LINKS.get(key, []))] == ["y", "x"]
+def test_what_two_shares_point_to_gets_both():
+    assert spread([("xyzw", 1.0), ("y", 1.0)]) == {"x": 0.5, "y": 1.5, "z": 0.5, "w": 0.5}
 
 
 def test_a_hub_says_little_about_each_of_its_links():
-    worth = dict(spread(["hub", "a"], lambda key: LINKS.get(key, [])))
+    worth = spread([(range(500), 1.0), (["note"], 0.5)])
 
-    assert worth["x"] > worth["z"]
+    assert worth["note"] > worth[0]
 
 
 def test_one_of_each_group():

@@ -17,7 +17,7 @@ _FLOW_PART = re.compile(
     r'[ \t]*+("(?:[^"\\]|\\.)*+"|\'(?:[^\']|\'\')*+\'|[^,\[\]"\']*+)[ \t]*+(?:,|$)'
 )
 _COMMENT = re.compile(r"(?:^|[ \t])#[^\n]*+$")
-_INLINE_TAG = re.compile(r"(?:^|(?<=[\s(]))#([\w/-]*+)", re.MULTILINE)
+_INLINE_TAG = re.compile(r"#([\w/-]++)")
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", '"': '"', "/": "/"}
 
 
@@ -46,10 +46,12 @@ def properties(text: str) -> Properties:
 
 def inline_tags(text: str, start: int = 0) -> tuple[str, ...]:
     """``#tag`` and ``#tag/nested`` outside code, lower-case; a tag needs one character that is no digit."""
-    if "#" not in text:
-        return ()
-    names = [(match.start(), match[1]) for match in _INLINE_TAG.finditer(text, start)]
-    if not any(name for _, name in names):
+    names = [
+        (match.start(), match[1])
+        for match in _INLINE_TAG.finditer(text, start)
+        if match.start() == 0 or text[match.start() - 1] in " \t\r\n("
+    ]
+    if not names:
         return ()
     code = Regions(code_spans(text, start))
     return tuple(

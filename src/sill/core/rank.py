@@ -1,7 +1,7 @@
 """Putting several rankings together, and fitting the result into a budget."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
@@ -42,24 +42,17 @@ def fuse(rankings: Sequence[Ranking], damping: int = DAMPING) -> list[Ranked]:
     return [Ranked(key, scores[key], places[key]) for key in order]
 
 
-def spread(
-    leaders: Sequence[Key],
-    neighbours: Callable[[Key], Iterable[Key]],
-    damping: int = DAMPING,
-) -> list[tuple[Key, float]]:
-    """Documents one link away from the leaders, best first.
+def spread(shares: Iterable[tuple[Sequence[Key], float]]) -> dict[Key, float]:
+    """What each key gets when every share is divided among its keys.
 
-    A leader gives its neighbours its own worth, divided among them: a hub that links to everything says
-    little about each, and a note that two leaders point to is worth more than one that one does.
+    A hub that points to everything says little about each; what two shares point to gets both. The
+    divisor is the square root, so that a note with four links still says half of what one link would.
     """
     worth: dict[Key, float] = {}
-    for place, leader in enumerate(leaders, start=1):
-        around = list(dict.fromkeys(neighbours(leader)))
-        for neighbour in around:
-            if neighbour != leader:
-                share = 1.0 / (damping + place) / len(around) ** 0.5
-                worth[neighbour] = worth.get(neighbour, 0.0) + share
-    return sorted(worth.items(), key=lambda pair: -pair[1])
+    for keys, amount in shares:
+        for key in keys:
+            worth[key] = worth.get(key, 0.0) + amount / len(keys) ** 0.5
+    return worth
 
 
 def one_per(items: Iterable[Item], group: Callable[[Item], Hashable], most: int = 1) -> list[Item]:
@@ -82,3 +75,16 @@ def fit(items: Iterable[Item], tokens: Callable[[Item], int], budget: int) -> li
             kept.append(item)
             left -= size
     return kept
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage that a search brought up; ``places`` says which signals wanted it, and how much."""
+
+    path: str
+    lines: tuple[int, int]
+    text: str
+    headings: tuple[str, ...] = ()
+    fingerprint: str = ""
+    score: float = 0.0
+    places: Mapping[Signal, int] = field(default_factory=dict)

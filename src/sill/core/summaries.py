@@ -26,7 +26,7 @@ class Summary:
 
 def summarize(text: str, most: int = 200) -> Summary:
     """The front matter's ``summary`` or ``description``, else the first paragraph of prose."""
-    if written := properties(text).summary:
+    if text.startswith("---") and (written := properties(text).summary):
         return Summary(shortened(written, most), "property")
     body = body_start(text)
     head = text[body : body + _LOOKED_AT]

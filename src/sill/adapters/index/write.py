@@ -6,6 +6,7 @@ behind, and the next run goes on with the rest.
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -51,11 +52,19 @@ def refresh(
     removed = known.keys() - {entry.path for entry in found.entries}
     forget(connection, sorted(removed))
     done = 0
-    for batch in _batches(changed):
-        take_in(connection, [parse_file(entry, _data(root, entry)) for entry in batch])
-        done += len(batch)
-        if progress:
-            progress(done, len(changed))
+    # SQLite works without the interpreter's lock: one batch is written while the next is read.
+    with ThreadPoolExecutor(1) as writer:
+        writing: Future[None] | None = None
+        for batch in _batches(changed):
+            parsed = [parse_file(entry, _data(root, entry)) for entry in batch]
+            if writing is not None:
+                writing.result()
+            writing = writer.submit(take_in, connection, parsed)
+            done += len(batch)
+            if progress:
+                progress(done, len(changed))
+        if writing is not None:
+            writing.result()
     return Changes(tuple(entry.path for entry in changed), tuple(sorted(removed)))
 
 

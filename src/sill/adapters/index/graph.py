@@ -1,0 +1,150 @@
+"""The links of a vault, resolved when they are asked for.
+
+Links are kept as they are written. What they mean depends on every name in the vault, so it is worked
+out from the names at the time of the question; nothing has to be repaired when a file appears or goes.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+
+from ...core.graph import Edge
+from ...core.links import Link
+from ...core.rank import DAMPING, spread
+from ...core.resolve import Files, key, name_key
+
+# How much a link says about its target when the passage it stands in leads a ranking.
+_IN_PASSAGE, _ELSEWHERE, _BACKWARDS = 1.0, 0.25, 0.25
+_MOST_BACKLINKS = 2_000
+
+
+class LinkGraph:
+    """Forward links, backlinks and what they are worth, over one state of the names."""
+
+    def __init__(self, files: Files, ids: dict[str, int]) -> None:
+        self.files = files
+        self._ids = ids
+        self._paths = {id: path for path, id in ids.items()}
+
+    def forward(self, connection: sqlite3.Connection, path: str) -> list[Edge]:
+        """A note's links in the order they stand in it."""
+        file = self._ids.get(path)
+        if file is None:
+            return []
+        rows = connection.execute(
+            f"SELECT {_COLUMNS} FROM links WHERE file = ? ORDER BY rowid", (file,)
+        )
+        return [self._edge(row) for row in rows]
+
+    def backward(self, connection: sqlite3.Connection, path: str) -> list[Edge]:
+        """Links of other notes that lead here."""
+        rows = connection.execute(
+            f"SELECT {_COLUMNS} FROM links WHERE name = ? ORDER BY file, rowid", (name_key(path),)
+        )
+        edges = (self._edge(row) for row in rows)
+        return [edge for edge in edges if edge.target == path and edge.source != path]
+
+    def every(self, connection: sqlite3.Connection) -> Iterator[Edge]:
+        rows = connection.execute(
+            f"SELECT {_COLUMNS} FROM links ORDER BY (SELECT path FROM files WHERE id = file), rowid"
+        )
+        for row in rows:
+            yield self._edge(row)
+
+    def worth_around(
+        self, connection: sqlite3.Connection, leaders: Sequence[int]
+    ) -> dict[int, float]:
+        """Files one link away from leading passages, each with what that says about it."""
+        if not leaders:
+            return {}
+        places = {
+            id: (file, first, last)
+            for id, file, first, last in connection.execute(
+                "SELECT id, file, first, last FROM passages"
+                f" WHERE id IN ({','.join(map(str, leaders))})"
+            )
+        }
+        shares: list[tuple[Sequence[int], float]] = []
+        seen: set[int] = set()
+        for place, leader in enumerate(leaders, start=1):
+            if leader not in places:
+                continue
+            file, first, last = places[leader]
+            own = 1.0 / (DAMPING + place)
+            inside, elsewhere = self._targets(connection, file, (first, last))
+            shares.append((inside, own * _IN_PASSAGE))
+            if file not in seen:
+                seen.add(file)
+                shares.append((elsewhere, own * _ELSEWHERE))
+                shares.append((self._sources(connection, file), own * _BACKWARDS))
+        return spread(shares)
+
+    def around(self, connection: sqlite3.Connection, path: str) -> dict[str, float]:
+        """Files one link away from a file, in either direction."""
+        if (file := self._ids.get(path)) is None:
+            return {}
+        _, targets = self._targets(connection, file, (0, 0))
+        sources = self._sources(connection, file)
+        near = spread([(targets, 1.0 / DAMPING), (sources, 1.0 / DAMPING)])
+        return {self._paths[other]: worth for other, worth in near.items()}
+
+    def _targets(
+        self, connection: sqlite3.Connection, file: int, lines: tuple[int, int]
+    ) -> tuple[list[int], list[int]]:
+        inside: dict[int, None] = {}
+        elsewhere: dict[int, None] = {}
+        source = self._paths.get(file, "")
+        known: dict[str, str | None] = {}
+        rows = connection.execute(
+            "SELECT line, target FROM links WHERE file = ? AND target != ''", (file,)
+        )
+        for line, target in rows:
+            if target not in known:
+                known[target] = self.files.find(target, source)
+            path = known[target]
+            if path is not None and path != source and path in self._ids:
+                (inside if lines[0] <= line <= lines[1] else elsewhere)[self._ids[path]] = None
+        return list(inside), [file for file in elsewhere if file not in inside]
+
+    def _sources(self, connection: sqlite3.Connection, file: int) -> list[int]:
+        path = self._paths.get(file)
+        if path is None:
+            return []
+        rows = connection.execute(
+            "SELECT DISTINCT file, target FROM links WHERE name = ? LIMIT ?",
+            (name_key(path), _MOST_BACKLINKS),
+        )
+        return list(
+            dict.fromkeys(
+                source
+                for source, target in rows
+                if source != file
+                and source in self._paths
+                and self.files.find(target, self._paths[source]) == path
+            )
+        )
+
+    def _edge(self, row: tuple[int, int, str, str, str | None, str | None, int, int]) -> Edge:
+        file, line, target, headings, block, display, embed, markdown = row
+        source = self._paths.get(file, "")
+        link = Link(
+            target, line, 0, 0, tuple(headings.split("\n")) if headings else (), block, display,
+            bool(embed), bool(markdown),
+        )  # fmt: skip
+        return Edge(source, self.files.find(target, source), link)
+
+
+_COLUMNS = "file, line, target, headings, block, display, embed, markdown"
+
+
+def load_graph(connection: sqlite3.Connection) -> LinkGraph:
+    ids = dict(connection.execute("SELECT path, id FROM files"))
+    return LinkGraph(Files(ids), ids)
+
+
+def load_aliases(connection: sqlite3.Connection) -> dict[str, str]:
+    """Alias to path; where two notes share an alias, the shorter path has it."""
+    rows: Iterable[tuple[str, str]] = connection.execute(
+        "SELECT a.alias, f.path FROM aliases a JOIN files f ON f.id = a.file"
+        " ORDER BY length(f.path) DESC, f.path DESC"
+    )
+    return {key(alias): path for alias, path in rows}

@@ -1,0 +1,210 @@
+"""The index of one folder: keeping it fresh, and everything it can be asked."""
+
+import sqlite3
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...core.graph import Edge, LinkReport, NoteLinks, report
+from ...core.outline import Outline, outline
+from ...core.query import Query, parse_query, terms
+from ...core.rank import Hit, Ranked, one_per
+from ...core.references import Reference, deduplicated, link_reference, typed_links
+from ...core.resolve import Files
+from ..vault.scan import Choice, Skipped, is_binary, read_inside, scan
+from . import schema, search, vectors, write
+from .graph import LinkGraph, load_aliases, load_graph
+from .search import Signals
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    files: int
+    notes: int
+    passages: int
+    links: int
+    embedded: int
+    to_embed: int  # distinct passages there are
+    model: str
+    bytes: int
+    problems: tuple[Skipped, ...]
+
+
+class Index:
+    """One SQLite file over one folder. Safe to call from any thread, one call at a time."""
+
+    def __init__(
+        self, root: Path, database: Path, wanted: Choice | None = None, model: str = ""
+    ) -> None:
+        self.root = root
+        self.database = database
+        self._wanted = wanted
+        self._connection = schema.connect(database)
+        self._lock = threading.RLock()
+        self._vectors = vectors.Vectors(model)
+        self._graph: LinkGraph | None = None
+        self._version = -1
+        self._skipped: tuple[Skipped, ...] = ()
+
+    @property
+    def model(self) -> str:
+        return self._vectors.model
+
+    def refresh(self, progress: write.Progress | None = None) -> write.Changes:
+        """Make the index say what the folder holds now."""
+        found = scan(self.root, self._wanted)
+        with self._lock:
+            self._skipped = found.skipped
+            try:
+                changes = write.refresh(self._connection, self.root, found, progress)
+            except sqlite3.DatabaseError as error:
+                if isinstance(error, sqlite3.OperationalError):
+                    raise
+                self.rebuild()
+                changes = write.refresh(self._connection, self.root, found, progress)
+            if changes:
+                self._graph = None
+            return changes
+
+    def rebuild(self) -> None:
+        """Throw the index away; the next refresh makes it again."""
+        with self._lock:
+            self._connection.close()
+            schema.remove(self.database)
+            self._connection = schema.connect(self.database)
+            self._vectors = vectors.Vectors(self.model)
+            self._graph = None
+
+    def search(self, question: str, limit: int, signals: Signals) -> list[Hit]:
+        """The best passages; a question that is nothing but filters lists what they leave."""
+        with self._lock:
+            ranked = search.rank(
+                self._connection, parse_query(question), signals, self._vectors, self.graph
+            )
+            return search.load(self._connection, ranked[:limit])
+
+    def related(self, path: str, limit: int, vector_of: Sequence[float] | None = None) -> list[Hit]:
+        """Other notes near this one: its neighbours first of all, then what says similar things."""
+        with self._lock:
+            text = self.read(path) or ""
+            about = " ".join(terms(tuple(text[:4000].split()))[:40])
+            title = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+            query = Query(words=(title, *about.split()))
+            ranked = search.rank(
+                self._connection, query, Signals(vector=vector_of), self._vectors, self.graph
+            )
+            found = search.load(self._connection, ranked[:200])
+            near = self.graph.around(self._connection, path)
+            others = [one for one in found if one.path != path]
+            known = {one.path for one in others}
+            unseen = [other for other in near if other not in known]
+            others += [self._opening(other) for other in unseen]
+            others.sort(key=lambda one: -(one.score + near.get(one.path, 0.0)))
+            return one_per(others, lambda one: one.path)[:limit]
+
+    def read(self, path: str) -> str | None:
+        """A text file of the folder as it is now."""
+        data = read_inside(self.root, path, 64_000_000)
+        if data is None or is_binary(data):
+            return None
+        return data.decode("utf-8", errors="replace")
+
+    def references(self, message: str) -> tuple[Reference, ...]:
+        """What the wikilinks of a message lead to."""
+        with self._lock:
+            files, aliases = self.graph.files, load_aliases(self._connection)
+        targets = [meaning for _, meaning in typed_links(message, files, {}, aliases)]
+        paths = {meaning.path for meaning in targets if meaning.path is not None}
+        texts = {path: text for path in paths if (text := self.read(path)) is not None}
+        outlines = {path: outline(text) for path, text in texts.items()}
+        return deduplicated(
+            link_reference(link, meaning, texts)
+            for link, meaning in typed_links(message, files, outlines, aliases)
+        )
+
+    def links(self, path: str) -> NoteLinks:
+        with self._lock:
+            return NoteLinks(
+                tuple(self.graph.forward(self._connection, path)),
+                tuple(self.graph.backward(self._connection, path)),
+            )
+
+    def edges(self) -> list[Edge]:
+        """Every link of the vault, by file and place."""
+        with self._lock:
+            return list(self.graph.every(self._connection))
+
+    def check_links(self) -> LinkReport:
+        edges = self.edges()
+        wanted = {edge.target for edge in edges if edge.link.headings or edge.link.block}
+        outlines: dict[str, Outline] = {}
+        for path in sorted(
+            one for one in wanted if one is not None and one.lower().endswith(".md")
+        ):
+            outlines[path] = outline(self.read(path) or "")
+        return report(edges, self.graph.files, outlines)
+
+    def summary(self, path: str) -> str:
+        with self._lock:
+            row = self._connection.execute(
+                "SELECT summary FROM files WHERE path = ?", (path,)
+            ).fetchone()
+            return row[0] if row else ""
+
+    def paths(self) -> list[str]:
+        with self._lock:
+            return [
+                path for (path,) in self._connection.execute("SELECT path FROM files ORDER BY path")
+            ]
+
+    def pending(self, limit: int) -> list[tuple[int, str]]:
+        with self._lock:
+            return vectors.pending(self._connection, self.model, limit)
+
+    def keep_vectors(self, rows: Sequence[tuple[int, Sequence[float]]]) -> None:
+        with self._lock:
+            vectors.keep(self._connection, self.model, rows)
+
+    def status(self) -> Status:
+        with self._lock:
+            files, notes, passages, links = self._connection.execute(
+                "SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM files WHERE kind = 'markdown'),"
+                " (SELECT count(*) FROM passages), (SELECT count(*) FROM links)"
+            ).fetchone()
+            problems = self._connection.execute(
+                "SELECT path, problem FROM files WHERE problem != '' ORDER BY path"
+            )
+            bad = [Skipped(path, problem) for path, problem in problems]
+            done, total = vectors.counts(self._connection, self.model)
+            size = self.database.stat().st_size
+            return Status(
+                files, notes, passages, links, done, total, self.model, size, (*self._skipped, *bad)
+            )
+
+    @property
+    def graph(self) -> LinkGraph:
+        # Another process may have refreshed the same index meanwhile.
+        (version,) = self._connection.execute("PRAGMA data_version").fetchone()
+        if self._graph is None or version != self._version:
+            self._graph, self._version = load_graph(self._connection), version
+        return self._graph
+
+    @property
+    def files(self) -> Files:
+        with self._lock:
+            return self.graph.files
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    def _opening(self, path: str) -> Hit:
+        row = self._connection.execute(
+            "SELECT p.id FROM passages p JOIN files f ON f.id = p.file WHERE f.path = ?"
+            " ORDER BY p.first LIMIT 1",
+            (path,),
+        ).fetchone()
+        if row is None:
+            return Hit(path, (1, 1), "", places={"links": 1})
+        return search.load(self._connection, [Ranked(row[0], 0.0, {"links": 1})])[0]

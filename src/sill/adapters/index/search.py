@@ -1,0 +1,165 @@
+"""Asking the index: by words, by meaning, along links, and all three together."""
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...core.query import Query, full_text_expression
+from ...core.rank import Hit, Ranked, Ranking, fuse
+from .graph import LinkGraph
+from .vectors import Vectors
+
+DEPTH = 100  # how far down each ranking is looked at
+_LEADERS = 8  # passages whose links are followed
+_NEIGHBOURS = 30  # documents that are taken from there
+_WEIGHTS = "3.0, 2.0, 1.0"  # of title, headings and text in BM25
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What a search listens to beside the words; ``vector`` is the question's, if there is an embedder."""
+
+    text: bool = True
+    vector: Sequence[float] | None = None
+    links: bool = True
+
+
+def rank(
+    connection: sqlite3.Connection,
+    query: Query,
+    signals: Signals,
+    vectors: Vectors,
+    graph: LinkGraph,
+) -> list[Ranked]:
+    """Passage ids, best first."""
+    allowed = _allowed(connection, query)
+    if allowed is not None and not allowed:
+        return []
+    rankings: list[Ranking] = []
+    if signals.text:
+        rankings.append(Ranking("text", by_words(connection, query, allowed)))
+    similar: Mapping[int, float] = {}
+    if signals.vector is not None:
+        similar = vectors.nearest(connection, signals.vector, DEPTH, allowed)
+        # Words after a minus and phrases are conditions, whatever the meaning is close to.
+        kept = _meeting_conditions(connection, query, similar)
+        rankings.append(Ranking("meaning", kept))
+    if signals.links:
+        leaders = [ranked.key for ranked in fuse(rankings)[:_LEADERS]]
+        around = _along_links(connection, graph, leaders, query, signals.vector, vectors)
+        kept = tuple(key for key in around if allowed is None or key in allowed)
+        rankings.append(Ranking("links", kept, weight=_LINKS_WEIGHT))
+    return fuse(rankings)
+
+
+_LINKS_WEIGHT = 0.5
+
+
+def by_words(
+    connection: sqlite3.Connection, query: Query, allowed: set[int] | None, limit: int = DEPTH
+) -> tuple[int, ...]:
+    expression = full_text_expression(query)
+    if not expression:
+        return ()
+    order = f"ORDER BY bm25(words, {_WEIGHTS})"
+    if allowed is None:
+        rows = connection.execute(
+            f"SELECT rowid FROM words WHERE words MATCH ? {order} LIMIT ?", (expression, limit)
+        )
+        return tuple(id for (id,) in rows)
+    rows = connection.execute(f"SELECT rowid FROM words WHERE words MATCH ? {order}", (expression,))
+    return tuple(id for (id,) in rows if id in allowed)[:limit]
+
+
+def load(connection: sqlite3.Connection, ranked: Iterable[Ranked]) -> list[Hit]:
+    """The passages themselves, in the same order."""
+    wanted = list(ranked)
+    rows = {
+        id: (path, (first, last), text, tuple(headings.split("\n")) if headings else (), stamp)
+        for id, path, first, last, text, headings, stamp in connection.execute(
+            "SELECT p.id, f.path, p.first, p.last, p.text, p.headings, f.fingerprint"
+            " FROM passages p JOIN files f ON f.id = p.file"
+            f" WHERE p.id IN ({','.join(str(one.key) for one in wanted)})"
+        )
+    }
+    return [
+        Hit(*rows[one.key], score=one.score, places=one.places) for one in wanted if one.key in rows
+    ]
+
+
+def _along_links(
+    connection: sqlite3.Connection,
+    graph: LinkGraph,
+    leaders: Sequence[int],
+    query: Query,
+    vector: Sequence[float] | None,
+    vectors: Vectors,
+) -> tuple[int, ...]:
+    """Passages of documents one link away from the leading passages, best first."""
+    worth = graph.worth_around(connection, leaders)
+    best = sorted(worth, key=lambda file: -worth[file])[:_NEIGHBOURS]
+    if not best:
+        return ()
+    files = ",".join(map(str, best))
+    rows = connection.execute(
+        f"SELECT id, file, hash FROM passages WHERE file IN ({files}) ORDER BY file, first LIMIT 2000"
+    ).fetchall()
+    ids = {id for id, _, _ in rows}
+    by_text = {id: place for place, id in enumerate(by_words(connection, query, ids))}
+    close = (
+        vectors.similarities([hash for _, _, hash in rows], vector) if vector is not None else {}
+    )
+    scores: dict[int, float] = {}
+    opening: set[int] = set()
+    for id, file, hash in rows:
+        quality = 0.5 / (1 + by_text[id] / 10) if id in by_text else 0.0
+        quality += max(0.0, close.get(hash, 0.0))
+        if file not in opening:  # a note's first passage says what it is about
+            opening.add(file)
+            quality += 0.05
+        scores[id] = worth[file] * (0.1 + quality)
+    return tuple(sorted(scores, key=lambda id: -scores[id]))[:DEPTH]
+
+
+def _allowed(connection: sqlite3.Connection, query: Query) -> set[int] | None:
+    """Passages of the files that ``path:``, ``file:`` and ``tag:`` leave; None for all."""
+    conditions: list[str] = []
+    values: list[str] = []
+    for path in query.paths:
+        conditions.append("f.path LIKE ? ESCAPE '\\'")
+        values.append(f"%{_literal(path)}%")
+    for name in query.files:
+        conditions.append("('/' || f.path) LIKE ? ESCAPE '\\'")
+        values.append(f"%/%{_literal(name)}%")
+    for tag in query.tags:
+        conditions.append("(f.tags LIKE ? ESCAPE '\\' OR f.tags LIKE ? ESCAPE '\\')")
+        values += [f"% {_literal(tag)} %", f"% {_literal(tag)}/%"]
+    if not conditions:
+        return None
+    rows = connection.execute(
+        "SELECT p.id, f.path FROM passages p JOIN files f ON f.id = p.file WHERE "
+        + " AND ".join(conditions),
+        values,
+    )
+    names = [name.lower() for name in query.files]
+    return {
+        id for id, path in rows if all(name in path.rsplit("/", 1)[-1].lower() for name in names)
+    }
+
+
+def _meeting_conditions(
+    connection: sqlite3.Connection, query: Query, similar: Mapping[int, float]
+) -> tuple[int, ...]:
+    ids = tuple(similar)
+    if not (query.phrases or query.without) or not ids:
+        return ids
+    kept = set(ids)
+    if query.phrases:
+        kept &= set(by_words(connection, Query(phrases=query.phrases), kept, len(ids)))
+    for word in query.without:
+        kept -= set(by_words(connection, Query(words=(word,)), kept, len(ids)))
+    return tuple(id for id in ids if id in kept)
+
+
+def _literal(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
