@@ -30,26 +30,35 @@ _SQUARE = "|".join(
 )
 _POSING = r'\s*"type"\s*:\s*"(?:virtual_file_|recalled_turns)'
 
-SPELLING = re.compile(rf"<(?={_ANGLE})|\[(?={_SQUARE})")
-_BARE = re.compile(rf"(<)(\\*)(?={_ANGLE})|(\[)(\\*)(?={_SQUARE})|(\{{)(\\*)(?={_POSING})")
-_MARKED = re.compile(rf"(<)\\(\\*)(?={_ANGLE})|(\[)\\(\\*)(?={_SQUARE})|(\{{)\\(\\*)(?={_POSING})")
+# Each pattern begins with one set of characters, which is what a search can skip to.
+SPELLING = re.compile(rf"[<\[](?=(?<=<)(?:{_ANGLE})|(?<=\[)(?:{_SQUARE}))")
+_BODIES = rf"(?=({_ANGLE})|({_SQUARE})|({_POSING}))"
+_BARE = re.compile(r"([<\[{])(\\*)" + _BODIES)
+_MARKED = re.compile(r"([<\[{])\\(\\*)" + _BODIES)
 
 
 def neutral_json(encoded: str) -> str:
     """The same JSON value without a control token in its text."""
+    if "<" not in encoded and "[" not in encoded:
+        return encoded
     return SPELLING.sub(lambda found: f"\\u{ord(found[0]):04x}", encoded)
 
 
 def neutral_text(text: str) -> str:
     """``text`` as a model may read it: every control token and posing envelope visibly broken."""
-    return _BARE.sub(lambda found: _joined(found, "\\"), text)
+    return _BARE.sub(lambda found: _marked(found, "\\"), text) if _may_need(text) else text
 
 
 def restore(text: str) -> str:
     """What ``neutral_text`` was given."""
-    return _MARKED.sub(lambda found: _joined(found, ""), text)
+    return _MARKED.sub(lambda found: _marked(found, ""), text) if _may_need(text) else text
 
 
-def _joined(found: re.Match[str], mark: str) -> str:
-    opener, backslashes = (group for group in found.groups() if group is not None)
-    return f"{opener}{mark}{backslashes}"
+def _may_need(text: str) -> bool:
+    return "<" in text or "[" in text or "{" in text
+
+
+def _marked(found: re.Match[str], mark: str) -> str:
+    opener, backslashes, *bodies = found.groups()
+    belongs = bodies["<[{".index(opener)] is not None
+    return f"{opener}{mark}{backslashes}" if belongs else found[0]

@@ -1,6 +1,6 @@
 """What the model holds of each file, read off the messages that are really in the window."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self, assert_never
 
@@ -75,16 +75,20 @@ def window(turns: Sequence[Turn], epoch: Epoch) -> Sequence[Turn]:
     if epoch.first is None:
         return turns
     start = next((at for at, turn in enumerate(turns) if turn.id == epoch.first), 0)
-    if turns and not any(shown(turns[start], epoch)):
+    if turns and not shown(turns[start], epoch):
         start += 1
     return turns[start:]
 
 
-def shown(turn: Turn, epoch: Epoch) -> Iterator[tuple[int, Sized]]:
-    """The turn's messages that are rendered, with their positions."""
-    for position, sized in enumerate(turn.messages):
-        if not epoch.dropped or (turn.id, position) not in epoch.dropped:
-            yield position, sized
+def shown(turn: Turn, epoch: Epoch) -> list[Message]:
+    """The turn's messages that are rendered."""
+    if not epoch.dropped:
+        return [sized.message for sized in turn.messages]
+    return [
+        sized.message
+        for position, sized in enumerate(turn.messages)
+        if (turn.id, position) not in epoch.dropped
+    ]
 
 
 def read(turns: Sequence[Turn], epoch: Epoch) -> Ledger:
@@ -92,12 +96,15 @@ def read(turns: Sequence[Turn], epoch: Epoch) -> Ledger:
     book = _Book({}, {}, {}, [])
     talk: list[int] = []
     for index, turn in enumerate(turns):
-        tokens = 0
-        for position, sized in shown(turn, epoch):
-            if sized.message.carries is not None and isinstance(sized.message.carries, FileCarried):
+        tokens = turn.tokens
+        for position, sized in enumerate(turn.messages):
+            if sized.message.carries is None:
+                break  # the question: all that is hidden stands before it
+            if (turn.id, position) in epoch.dropped:
+                tokens -= sized.tokens
+            elif isinstance(sized.message.carries, FileCarried):
                 book.enter(Carrier(index, position, sized))
-            else:
-                tokens += sized.tokens
+                tokens -= sized.tokens
         talk.append(tokens)
     return Ledger(book.held, book.copies, book.omitted, tuple(book.carriers), tuple(talk))
 

@@ -30,8 +30,7 @@ def render(
     """The request's messages: system, the epoch's turns, then the present turn as far as it has come."""
     wire = [] if system is None else [WireMessage("system", system.text)]
     for turn in ledger.window(turns, epoch):
-        messages = settled([sized.message for _, sized in ledger.shown(turn, epoch)])
-        wire += _turn(messages, layout)
+        wire += _turn(settled(ledger.shown(turn, epoch)), layout)
     wire += _turn(new, layout)
     return tuple(wire)
 
@@ -62,6 +61,8 @@ def settled(messages: Sequence[Message]) -> tuple[Message, ...]:
 
     Count what this returns: a missing reply is put in as an empty one, which is shown as ``NO_REPLY``.
     """
+    if _is_settled(messages):
+        return tuple(messages)
     results = {m.carries.call_id for m in messages if isinstance(m.carries, ToolResult)}
     kept: list[Message] = []
     calls: set[str] = set()
@@ -83,6 +84,18 @@ def settled(messages: Sequence[Message]) -> tuple[Message, ...]:
     if not kept or kept[-1].hidden or kept[-1].role != "assistant" or _calls(kept[-1]):
         kept.append(Message("assistant", ""))
     return tuple(kept)
+
+
+def _is_settled(messages: Sequence[Message]) -> bool:
+    """The common case, told at a glance: context, one question, one reply."""
+    if len(messages) < 2:
+        return False
+    *context, question, reply = messages
+    return (
+        (question.role, question.carries) == ("user", None)
+        and (reply.role, reply.carries) == ("assistant", None)
+        and all(message.hidden for message in context)
+    )
 
 
 def _follow(left: Message, right: Message) -> bool:
