@@ -1,8 +1,10 @@
 """What happens on the socket: what is sent, when it is closed, where it never goes."""
 
 import asyncio
+import contextlib
 import logging
 
+import httpx
 import pytest
 
 from sill.adapters.models.openai import OpenAIModel
@@ -157,6 +159,38 @@ def test_one_model_serves_many_event_loops_and_a_restarted_server():
 
     assert first == second
     assert len(provider.seen) == 2
+
+
+def test_a_kept_connection_serves_the_next_call():
+    opened, closed = [], asyncio.Event()
+
+    async def serve(reader, writer):
+        opened.append(writer)
+        with contextlib.suppress(asyncio.IncompleteReadError):
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                await reader.readexactly(int(head.lower().split(b"content-length:")[1].split()[0]))
+                for step in ok("Hello"):
+                    writer.write(step.replace(b"connection: close\r\n", b""))
+                    await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+        closed.set()
+
+    async def two_turns():
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        async with httpx.AsyncClient() as client:
+            model = OpenAIModel(f"http://127.0.0.1:{port}", "m", client=client)
+            turns = [await collect(model), await collect(model)]
+        await closed.wait()
+        server.close()
+        return turns
+
+    first, second = asyncio.run(two_turns())
+
+    assert first == second
+    assert len(opened) == 1
 
 
 def test_a_proxy_from_the_environment_never_sees_local_traffic(monkeypatch):

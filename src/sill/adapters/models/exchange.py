@@ -57,4 +57,6 @@ async def stream_reply(
             raise transport.error(fault, exchange.model)
         ended = assembly.end(decoder.fault or cut)
         call.outcome = ended.outcome
+        if decoder.is_done and transport.keeps_connections:
+            await call.drain()
     yield ended

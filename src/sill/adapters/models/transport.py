@@ -10,7 +10,7 @@ import socket
 import ssl
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 import httpx
@@ -95,6 +95,13 @@ class Call:
         except _HTTP_ERRORS as error:
             raise Cut(Fault("broken", _reason(error))) from None
 
+    async def drain(self, seconds: float = 0.1) -> None:
+        """Read a finished answer's last bytes, so that a kept connection can serve the next call."""
+        with suppress(TimeoutError, *_HTTP_ERRORS):
+            async with asyncio.timeout(seconds):
+                while await anext(self._pieces, None) is not None:
+                    pass
+
     async def read_all(self, limit: int = BODY_LIMIT) -> bytes:
         pieces, held = [], 0
         while (piece := await self.read()) is not None:
@@ -127,6 +134,10 @@ class Transport:
 
     def __repr__(self) -> str:
         return f"Transport({self.endpoint.api!r})"
+
+    @property
+    def keeps_connections(self) -> bool:
+        return not (self._owns_client and self.endpoint.is_local)
 
     @property
     def has_key(self) -> bool:
