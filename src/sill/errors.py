@@ -14,6 +14,7 @@
     │   ├── QuotaExhausted     429 or 402, will not get better by waiting
     │   ├── Unsupported        the endpoint cannot do what was asked: a reply format, embeddings, infill
     │   └── BadAnswer          anything else that is not an answer
+    ├── LimitReached           the call could cost more than may be spent; it was not made
     ├── ChatBusy               another turn of this chat is in flight
     ├── Fenced                 this turn was closed by somebody else meanwhile
     ├── StoreError             the database cannot be used; nothing was written
@@ -125,6 +126,18 @@ class Unsupported(ProviderError):
 
 class BadAnswer(ProviderError):
     pass
+
+
+class LimitReached(SillError):
+    """Amounts are billionths of a dollar; ``wanted`` is None where the price is not known."""
+
+    def __init__(
+        self, message: str, *, limit: int, spent: int, wanted: int | None, hint: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.limit = limit
+        self.spent = spent
+        self.wanted = wanted
 
 
 class ChatBusy(SillError):
