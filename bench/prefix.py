@@ -27,13 +27,13 @@ from sill.adapters.tokens._http import Endpoint
 from sill.adapters.tokens.choose import counter_for
 from sill.adapters.tokens.probe import Probes
 from sill.core import envelopes
-from sill.core.budget import PROFILES, budget
+from sill.core.budget import PROFILES
 from sill.core.documents import Document
 from sill.core.prompts import compose
 from sill.core.request import ChatRequest, WireMessage
 from sill.engine.chat import Chat
 from sill.engine.events import Finished
-from sill.engine.prepare import Call
+from sill.engine.prepare import Call, Question
 from sill.engine.sizing import Sizer
 from sill.ports import Ended, ModelEvent, TextDelta, TokenCounter
 from sill.prompts import load
@@ -139,10 +139,9 @@ async def run_sill(server: LocalServer, counter: TokenCounter, script: Script) -
     model = OpenAIModel(server.base_url, server.model_name, server.api_key)
     call = Call(
         server.model_name,
-        budget(replace(PROFILES["chat"], reply=512), WINDOW, counter.tokenizer.margin),
+        replace(PROFILES["chat"], reply=512, temperature=0.0),
+        WINDOW,
         compose(load()["chat"], {}),
-        "folded",
-        0.0,
     )
     chat = Chat(
         MemoryStore(),
@@ -154,7 +153,7 @@ async def run_sill(server: LocalServer, counter: TokenCounter, script: Script) -
     )
     id, usages = None, []
     for turn, question in enumerate(script.questions, start=1):
-        async for event in chat.ask(id, question, script.files(turn)):
+        async for event in chat.ask(id, Question(question, tuple(script.files(turn)))):
             if isinstance(event, Finished):
                 assert event.outcome == "complete", event.reason
                 assert event.certificate.drift == 0, "the prediction must be exact here"

@@ -3,19 +3,20 @@
 import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from sill.core.budget import Profile, budget
+from sill.core.budget import Profile
 from sill.core.certificate import Certificate, Usage
 from sill.core.documents import Document
 from sill.core.messages import Message
 from sill.core.usage import plan_from_json
 from sill.engine.chat import Chat
-from sill.engine.events import Delta, Finished, Refused, Started
-from sill.engine.prepare import Call
+from sill.engine.events import Delta, Finished, Notice, Refused, Started
+from sill.engine.prepare import Call, Question
 from sill.engine.sizing import Sizer
-from sill.errors import ChatBusy, Unreachable
+from sill.errors import ChatBusy, Overflow, Unreachable
 from sill.ports import Ended
 from sill.testing import MemoryStore, ScriptedModel, WordCounter
 
@@ -30,7 +31,7 @@ def make_chat(*replies, window=400, store=None, clock=lambda: 0.0) -> Chat:
         model=ScriptedModel(*replies),
         counter=counter,
         sizer=Sizer(counter, counter.count, "folded"),
-        call=Call("scripted", budget(numbers), "be kind", "folded", 0.0),
+        call=Call("scripted", numbers, window, "be kind"),
         workspace="w",
         clock=clock,
     )
@@ -39,7 +40,7 @@ def make_chat(*replies, window=400, store=None, clock=lambda: 0.0) -> Chat:
 async def talk(chat: Chat, *questions: str, files: Sequence[Document] = ()) -> list:
     seen, id = [], None
     for question in questions:
-        seen = [event async for event in chat.ask(id, question, files)]
+        seen = [event async for event in chat.ask(id, Question(question, tuple(files)))]
         id = seen[0].chat if isinstance(seen[0], Started) else id
     return seen
 
@@ -98,9 +99,9 @@ def test_a_changed_file_is_told_and_the_next_plan_starts_from_it():
     new = Document("note.md", old.text.replace("line 7\n", "line seven\n"))
 
     async def edit():
-        [started, *_] = [e async for e in chat.ask(None, "first", [old])]
+        [started, *_] = [e async for e in chat.ask(None, Question("first", (old,)))]
         for question in ("second", "third"):
-            [_ async for _ in chat.ask(started.chat, question, [new])]
+            [_ async for _ in chat.ask(started.chat, Question(question, (new,)))]
 
     asyncio.run(edit())
 
@@ -124,7 +125,7 @@ def test_leaving_early_keeps_what_arrived():
     chat = make_chat(["Hel", "lo"])
 
     async def leave():
-        stream = chat.ask(None, "hi")
+        stream = chat.ask(None, Question("hi"))
         async for event in stream:
             if event == Delta("Hel"):
                 break
@@ -149,7 +150,7 @@ def test_stop_ends_a_stream_that_hangs():
     async def stop_after_the_first_word():
         stop = asyncio.Event()
         seen = []
-        async for event in chat.ask(None, "hi", stop=stop):
+        async for event in chat.ask(None, Question("hi"), stop):
             seen.append(event)
             if isinstance(event, Delta):
                 stop.set()
@@ -181,8 +182,8 @@ def test_only_complete_turns_enter_the_next_request(reply, outcome, text):
     chat = make_chat(reply, ["fine"])
 
     async def two():
-        first = [e async for e in chat.ask(None, "first", [NOTE])]
-        second = [e async for e in chat.ask(first[0].chat, "second", [NOTE])]
+        first = [e async for e in chat.ask(None, Question("first", (NOTE,)))]
+        second = [e async for e in chat.ask(first[0].chat, Question("second", (NOTE,)))]
         return first[-1], second[-1]
 
     first, second = asyncio.run(two())
@@ -198,11 +199,11 @@ def test_one_turn_at_a_time():
     chat = make_chat(["a"], ["b"], ["c"])
 
     async def two_at_once():
-        [started, *_] = [e async for e in chat.ask(None, "first")]
-        open_turn = chat.ask(started.chat, "second")
+        [started, *_] = [e async for e in chat.ask(None, Question("first"))]
+        open_turn = chat.ask(started.chat, Question("second"))
         await anext(open_turn)
         with pytest.raises(ChatBusy):
-            await anext(chat.ask(started.chat, "third"))
+            await anext(chat.ask(started.chat, Question("third")))
         await open_turn.aclose()
 
     asyncio.run(two_at_once())
@@ -240,3 +241,104 @@ def test_a_long_chat_evicts_in_steps_and_always_fits():
     assert epochs == sorted(epochs)
     assert 1 < epochs[-1] < 20  # several evictions, each for several turns
     assert all(turn.certificate.predicted <= chat.call.budget.room for turn in turns)
+
+
+def test_a_deleted_file_is_told_once():
+    chat = make_chat(["ok"], ["ok"], ["ok"])
+
+    async def delete():
+        [started, *_] = [e async for e in chat.ask(None, Question("first", (NOTE,)))]
+        for question in ("second", "third"):
+            [_ async for _ in chat.ask(started.chat, Question(question, (), ("note.md",)))]
+
+    asyncio.run(delete())
+
+    texts = [message.text for turn in stored(chat) for message in turn.messages if message.hidden]
+    assert ["virtual_file_context" in texts[0], '"event":"deleted"' in texts[1], len(texts)] == [
+        True,
+        True,
+        2,
+    ]
+
+
+def test_a_renamed_file_is_told_and_not_sent_again():
+    chat = make_chat(["ok"], ["ok"])
+    moved = Document("new name.md", NOTE.text)
+
+    async def rename():
+        [started, *_] = [e async for e in chat.ask(None, Question("first", (NOTE,)))]
+        [_ async for _ in chat.ask(started.chat, Question("second", (moved,), ("note.md",)))]
+
+    asyncio.run(rename())
+
+    assert str(contents(chat.model.sent[1])).count("one two three") == 1
+    assert '"event":"renamed"' in stored(chat)[1].messages[0].text
+
+
+def test_a_file_that_does_not_fit_is_named_to_the_user_and_to_the_model():
+    chat = make_chat(["ok"])
+    large = Document("large.md", "# Heading\n" + "word " * 900)
+
+    events = asyncio.run(talk(chat, "what is in it?", files=[large]))
+
+    assert next(e.text for e in events if isinstance(e, Notice)).startswith("large.md is not shown")
+    assert '"event":"omitted"' in contents(chat.model.sent[0])[1]
+
+
+def test_a_window_learned_from_a_refusal_is_planned_for_once():
+    overflow = Overflow("too long", window=120, prompt=200)
+    chat = make_chat(["word " * 80], [overflow], ["fits"], window=400)
+
+    events = asyncio.run(talk(chat, "first", "second"))
+
+    assert [type(e).__name__ for e in events] == [
+        "Started",
+        "Notice",
+        "Started",
+        "Delta",
+        "Finished",
+    ]
+    assert events[-1].outcome == "complete"
+    assert events[-1].certificate.predicted <= 120
+
+
+def test_a_refusal_that_names_no_smaller_window_is_a_failure():
+    chat = make_chat([Overflow("too long", window=400, prompt=200)])
+
+    finished = asyncio.run(talk(chat, "first"))[-1]
+
+    assert (finished.outcome, "too long" in finished.reason) == ("failed", True)
+
+
+def test_a_model_switch_counts_and_plans_again():
+    store = MemoryStore()
+    words = make_chat(["word " * 30], store=store)
+
+    class Letters(WordCounter):
+        """Five tokens a word: the other model's way of counting."""
+
+        async def count(self, texts):
+            counts = await super().count(texts)
+            return replace(counts, tokens=tuple(5 * n for n in counts.tokens))
+
+        async def count_request(self, request):
+            counts = await super().count_request(request)
+            return replace(counts, tokens=(5 * counts.tokens[0],))
+
+    letters = replace(
+        make_chat(["fine"], store=store, window=200),
+        counter=Letters(),
+        sizer=Sizer(Letters(), Letters().count, "folded"),
+    )
+
+    async def switch():
+        [started, *_] = [e async for e in words.ask(None, Question("first"))]
+        return [e async for e in letters.ask(started.chat, Question("second"))]
+
+    started, *_, finished = asyncio.run(switch())
+
+    # The first turn took 34 tokens of 400 and would take 170 of 200: it leaves.
+    assert [(i.kind, i.fate) for i in started.plan.items if i.kind == "turn"] == [
+        ("turn", "evicted")
+    ]
+    assert finished.outcome == "complete"

@@ -10,20 +10,19 @@ from .. import prompts
 from ..adapters.models.openai import OpenAIModel
 from ..adapters.models.retry import CLOUD, LOCAL, Clocks
 from ..adapters.store import open_store
-from ..adapters.vault.read import read_document
-from ..core.budget import PROFILES, Profile, budget
+from ..core.budget import PROFILES, Profile
 from ..core.certificate import Tokenizer, Usage
-from ..core.documents import Document
 from ..core.prompts import compose
 from ..core.request import ChatRequest
 from ..engine.chat import Chat
 from ..engine.events import Event
-from ..engine.prepare import Call
+from ..engine.prepare import Call, Question
 from ..paths import config_dir, data_dir
 from ..ports import Ended, Store
 from ..settings import Settings
 from .connect import Connection, Progress, connect
 from .counting import choose_counter
+from .gather import Gathered, gather
 
 
 @dataclass(slots=True)
@@ -57,20 +56,21 @@ class App:
         window = f"window {self.connection.window:,} tokens"
         return f"{self.connection.model} ({at}), {window}, counts: {self.tokenizer.kind}"
 
-    def ask(
-        self, chat: str | None, question: str, documents: Sequence[Document] = ()
-    ) -> AsyncIterator[Event]:
+    def ask(self, chat: str | None, question: Question) -> AsyncIterator[Event]:
         """One turn of ``chat``, or of a new one, as it happens."""
         self._stop.clear()
-        return self.chat.ask(chat, question, documents, stop=self._stop)
+        return self.chat.ask(chat, question, self._stop)
+
+    async def gather(self, text: str, names: Sequence[str]) -> Gathered:
+        """The question with the files it is about, each as it is on disk now.
+
+        Notes that ``text`` links to come first, then ``names`` in their order.
+        """
+        return await asyncio.to_thread(gather, self.folder, text, names, self.max_file_bytes)
 
     def stop(self) -> None:
         """End the answer that is being streamed and keep what came."""
         self._stop.set()
-
-    async def read(self, path: Path) -> Document:
-        """The file as it is on disk now; ``FileRefused`` says what is wrong with it."""
-        return await asyncio.to_thread(read_document, self.folder, path, self.max_file_bytes)
 
     async def latest_chat(self) -> str | None:
         return await self.store.latest_chat(str(self.folder))
@@ -123,10 +123,11 @@ async def open_app(
         numbers = profile_numbers(settings, profile)
         call = Call(
             model=connection.model,
-            budget=budget(numbers, window, counted.counter.tokenizer.margin),
+            profile=numbers,
+            window=window,
             system=system_prompt(settings, profile),
             layout=counted.sizer.layout,
-            temperature=numbers.temperature,
+            shortfall=counted.counter.tokenizer.margin,
         )
         yield App(
             folder=folder,

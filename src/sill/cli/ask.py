@@ -2,7 +2,7 @@
 
 import json
 import sys
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -62,11 +62,14 @@ async def answer(
     given: dict[str, Any],
 ) -> int:
     async with opened(given) as app:
-        documents = [await app.read(Path(name)) for name in files]
+        gathered = await app.gather(question, files)
+        if gathered.refused:
+            raise gathered.refused[0]
+        tell_unresolved(gathered.unresolved)
         chat = await app.latest_chat() if go_on else None
         outcome: Finished | Refused | None = None
         printed = ""
-        async for event in app.ask(chat, question, documents):
+        async for event in app.ask(chat, gathered.question):
             match event:
                 case Delta(text=text):
                     if stream and not as_json:
@@ -86,6 +89,11 @@ async def answer(
             if printed and not printed.endswith("\n"):
                 click.echo()
         return conclude(outcome, quiet=as_json)
+
+
+def tell_unresolved(links: Sequence[str]) -> None:
+    for link in links:
+        click.echo(f"sill: [[{plain(link)}]]: there is no such note in this folder", err=True)
 
 
 def conclude(outcome: Finished | Refused, *, quiet: bool = False) -> int:

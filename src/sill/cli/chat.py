@@ -4,16 +4,13 @@ import asyncio
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from typing import Any
 
 import click
 
 from ..app import App
-from ..core.documents import Document
 from ..engine.events import Delta, Finished, Notice, Refused, Started
-from ..errors import FileRefused
-from .ask import conclude
+from .ask import conclude, tell_unresolved
 from .common import endpoint_options, opened, run_async
 from .screen import plain
 
@@ -73,38 +70,28 @@ class Talk:
         self._chat = chat
         self._started: Started | None = None
 
-    async def say(self, question: str) -> int:
-        documents, refused = await self._read()
-        for error in refused:
+    async def say(self, text: str) -> int:
+        # Every file is read as it is now: what was saved since the last message is noticed here.
+        gathered = await self._app.gather(text, self._files)
+        tell_unresolved(gathered.unresolved)
+        for error in gathered.refused:
             click.echo(f"sill: {plain(str(error))}", err=True)
-        task = asyncio.current_task()
-        assert task is not None
+        self._files += [path for path in gathered.linked if path not in self._files]
         outcome: Finished | Refused | None = None
-        events = self._app.ask(self._chat, question, documents)
-        with _interrupt(lambda: self._app.stop()):
-            async for event in events:
+        with _Interrupt(self._app.stop):
+            async for event in self._app.ask(self._chat, gathered.question):
                 match event:
                     case Started(chat=chat):
                         self._chat, self._started = chat, event
-                    case Delta(text=text):
-                        click.echo(plain(text), nl=False)
+                    case Delta(text=piece):
+                        click.echo(plain(piece), nl=False)
                         sys.stdout.flush()
-                    case Notice(text=text):
-                        click.echo(f"sill: {plain(text)}", err=True)
+                    case Notice(text=notice):
+                        click.echo(f"sill: {plain(notice)}", err=True)
                     case Finished() | Refused():
                         outcome = event
         click.echo()
         return conclude(outcome) if outcome else 1
-
-    async def _read(self) -> tuple[list[Document], list[FileRefused]]:
-        """Every file as it is now: what was saved since the last message is noticed here."""
-        documents, refused = [], []
-        for name in self._files:
-            try:
-                documents.append(await self._app.read(Path(name)))
-            except FileRefused as error:
-                refused.append(error)
-        return documents, refused
 
     def obey(self, words: list[str]) -> bool:
         """Carry out a command; False ends the conversation."""
@@ -136,10 +123,6 @@ class Talk:
             click.echo("nothing was sent yet")
         else:
             click.echo(ledger(self._started.plan, self._started.certificate))
-
-
-def _interrupt(stop: Callable[[], None]) -> "_Interrupt":
-    return _Interrupt(stop)
 
 
 class _Interrupt:

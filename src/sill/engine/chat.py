@@ -2,16 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from ..core.documents import Document
 from ..core.messages import Epoch, Message, Status
 from ..core.request import encode
 from ..core.shortfall import find_shortfall
 from ..core.usage import plan_json
-from ..errors import ProviderError
+from ..errors import Overflow, ProviderError
 from ..ports import (
     Closing,
     Ended,
@@ -26,7 +25,7 @@ from ..ports import (
     ToolCallDelta,
 )
 from .events import Delta, Event, Finished, Notice, Outcome, Refused, Started, Thought
-from .prepare import Call, Prepared, prepare
+from .prepare import Call, Prepared, Question, prepare
 from .sizing import Sizer
 
 
@@ -43,21 +42,20 @@ class Chat:
     clock: Callable[[], float] = time.monotonic
 
     async def ask(
-        self,
-        chat: str | None,
-        question: str,
-        documents: Sequence[Document] = (),
-        stop: asyncio.Event | None = None,
+        self, chat: str | None, question: Question, stop: asyncio.Event | None = None
     ) -> AsyncIterator[Event]:
         """One turn of ``chat`` (None: a new one). Setting ``stop`` ends it and keeps what came.
 
         A refused turn writes nothing. Once ``Started`` was given, the turn is stored, however it ends.
         """
         history = await self.store.history(chat) if chat else History((), Epoch())
-        ready = await prepare(self.call, self.counter, self.sizer, history, question, documents)
+        ready = await prepare(self.call, self.counter, self.sizer, history, question)
         if isinstance(ready, Refused):
             yield ready
             return
+        for item in ready.plan.items:
+            if item.kind == "file" and item.fate == "omitted" and item.new:
+                yield Notice(f"{item.name} is not shown to the model: {item.reason}", "warning")
         if chat is None:
             chat = await self.store.new_chat(self.workspace)
         turn = await self.store.begin(chat, self._opening(ready))
@@ -83,9 +81,21 @@ class Chat:
         finally:
             finished = self._finished(chat, turn, ready, reply)
             await asyncio.shield(self.store.finish(turn, _closing(finished)))
+        if (smaller := self._true_window(reply)) is not None:
+            yield Notice(f"the endpoint's window is {smaller:,} tokens; planned again for that")
+            corrected = replace(self, call=replace(self.call, window=smaller))
+            async for again in corrected.ask(chat, question, stop):
+                yield again
+            return
         if (dropped := find_shortfall(finished.certificate, finished.usage)) is not None:
             yield Notice(f"{dropped.words}; {dropped.remedy}", "warning")
         yield finished
+
+    def _true_window(self, reply: "Reply") -> int | None:
+        """The endpoint's own window, if it just refused a prompt that was planned for a larger one."""
+        if isinstance(reply.error, Overflow) and not reply.text and reply.error.window:
+            return reply.error.window if reply.error.window < self.call.window else None
+        return None
 
     def _opening(self, ready: Prepared) -> Opening:
         return Opening(

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..core import ledger, offers
-from ..core.budget import Budget
+from ..core import changes, ledger, offers
+from ..core.budget import Budget, Profile, budget
 from ..core.certificate import Certificate
+from ..core.changes import outline_of
 from ..core.documents import Document
 from ..core.messages import Message, Sized
 from ..core.plan import Ask, OverBudget, Plan, plan_context
@@ -23,13 +24,30 @@ CORRECTIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What the model is and how it wants to be asked."""
+    """What the model is and how it wants to be asked.
+
+    ``shortfall`` is the fraction by which counts may be too low; 0 for exact ones and bounds.
+    """
 
     model: str
-    budget: Budget
+    profile: Profile
+    window: int
     system: str
-    layout: Layout
-    temperature: float | None
+    layout: Layout = "folded"
+    shortfall: float = 0.0
+
+    @property
+    def budget(self) -> Budget:
+        return budget(self.profile, self.window, self.shortfall)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, about which files. ``missing`` are named files that are no longer there."""
+
+    text: str
+    documents: tuple[Document, ...] = ()  # in order of priority
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,36 +59,35 @@ class Prepared:
 
 
 async def prepare(
-    call: Call,
-    counter: TokenCounter,
-    sizer: Sizer,
-    history: History,
-    question: str,
-    documents: Sequence[Document],
+    call: Call, counter: TokenCounter, sizer: Sizer, history: History, question: Question
 ) -> Prepared | Refused:
     """The request for ``question``, counted whole; or why there cannot be one."""
     system, asked = await sizer.messages(
-        [Message("system", call.system), Message("user", question)]
+        [Message("system", call.system), Message("user", question.text)]
     )
     turns = await sizer.turns(history.turns)
     book = ledger.read(ledger.window(turns, history.epoch), history.epoch)
-    drafts = [offers.draft(book, document.path, document.text) for document in documents]
-    sizes = await sizer.by_message(message for draft in drafts for message in draft.messages)
-    offered = [draft.sized(sizes.__getitem__) for draft in drafts]
-    ask = Ask(system=system, question=asked, overhead=(await sizer.overhead()).request)
-    budget = call.budget
+    told = await sizer.messages(changes.notices(book, question.documents, question.missing))
+    ask = Ask(
+        system=system,
+        question=asked,
+        overhead=(await sizer.overhead()).request,
+        notices=tuple(told),
+    )
+    offered = await _offers(sizer, call.budget, book.after(told), question.documents)
+    limits = call.budget
     for _ in range(CORRECTIONS):
-        plan = plan_context(budget, ask, turns, history.epoch, offered)
+        plan = plan_context(limits, ask, turns, history.epoch, offered)
         if isinstance(plan, OverBudget):
             return Refused(plan.needed, plan.available, refusal(plan))
         request = ChatRequest(
             model=call.model,
             messages=render(system.message, turns, plan.epoch, _new(plan, asked), call.layout),
             max_tokens=max(1, call.budget.reply),
-            temperature=call.temperature,
+            temperature=call.profile.temperature,
         )
         counts = await counter.count_request(request)
-        excess = counts.tokens[0] - budget.room
+        excess = counts.tokens[0] - limits.room
         if excess <= 0:
             certificate = Certificate(
                 kind=counts.kind,
@@ -79,12 +96,23 @@ async def prepare(
                 template=counter.tokenizer.template,
             )
             return Prepared(plan, request, certificate, _new(plan, asked))
-        budget = replace(budget, margin=budget.margin + excess)
-    return Refused(
-        counts.tokens[0],
-        call.budget.room,
-        "the endpoint counts more than the parts of the request add up to",
-    )
+        limits = replace(limits, margin=limits.margin + excess)
+    reason = "the endpoint counts more tokens than the parts of the request add up to"
+    return Refused(counts.tokens[0], call.budget.room, reason)
+
+
+async def _offers(
+    sizer: Sizer, limits: Budget, book: ledger.Ledger, documents: Sequence[Document]
+) -> list[offers.FileOffer]:
+    drafts = [
+        # Only a file that may not fit needs an outline, and a token is at least one byte.
+        offers.draft(
+            book, d.path, d.text, outline_of(d) if len(d.text.encode()) > limits.files else None
+        )
+        for d in documents
+    ]
+    sizes = await sizer.by_message(message for draft in drafts for message in draft.messages)
+    return [draft.sized(sizes.__getitem__) for draft in drafts]
 
 
 def _new(plan: Plan, asked: Sized) -> tuple[Message, ...]:
