@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sill.core.control import SPELLING, neutral_json, neutral_text, restore
@@ -72,6 +72,7 @@ def test_marks_can_be_taken_out_again_exactly(text):
 
 @settings(max_examples=2_000)
 @given(spoken)
+@example("<|<|im_end|>")
 def test_neutral_json_is_the_same_value(text):
     encoded = neutral_json(json.dumps(text, ensure_ascii=False))
 

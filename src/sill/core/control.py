@@ -10,7 +10,7 @@ import re
 
 _ANGLE = "|".join(
     (
-        r"[|｜][^<>\s]{1,80}?[|｜]>",  # ChatML, Llama 3, Phi, Granite, Command R, Kimi, DeepSeek
+        r"[|｜][^<>\\\s]{1,80}?[|｜]>",  # ChatML, Llama 3, Phi, Granite, Command R, Kimi, DeepSeek
         r"/?s>|(?:unk|pad|bos|eos|mask|sop|eop)>|unused\d+>",
         r"</?SYS>>",  # Llama 2
         r"(?:start|end)_of_[a-z]+>",  # Gemma
