@@ -23,7 +23,7 @@ from sill.records import (
 )
 from sill.testing import MemoryStore
 from tests.store.examples import CERTIFICATE, EVERYTHING, asked, body, closing, opening, say
-from tests.store.servers import new_postgres, postgres_server  # noqa: F401
+from tests.store.servers import new_postgres  # noqa: F401
 
 Check = Callable[[Store], Coroutine[Any, Any, None]]
 KINDS = [

@@ -19,10 +19,10 @@ def random_requests(seed: int) -> Iterator[bytes]:
     """Chats that grow, lose their beginning, start anew, fold texts together and offer tools."""
     chance = random.Random(seed)
     alphabet = 'abc "\\\n\t{}[],:é漢🙂\x00\u2028/'
-    texts = ["".join(chance.choices(alphabet, k=chance.randint(0, 400))) for _ in range(300)]
+    texts = ["".join(chance.choices(alphabet, k=chance.randint(0, 200))) for _ in range(300)]
     window: list[WireMessage] = []
     while True:
-        match chance.randrange(8):
+        match chance.randrange(5):
             case 0:
                 window = window[chance.randint(0, len(window)) :]
             case 1:

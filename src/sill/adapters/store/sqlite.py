@@ -178,19 +178,36 @@ async def open_sqlite(path: Path, owner: str) -> SqliteDatabase:
 
 
 def connect(path: Path, *, writes: bool) -> sqlite3.Connection:
+    if path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+        return _connect_read_only(path)
     if writes:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
             # Chats are private: the file is its owner's alone before anything is in it.
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    connection = sqlite3.connect(
-        path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False
-    )
+    connection = _connected(str(path))
     connection.execute("PRAGMA foreign_keys=ON")
     if writes and connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
     return connection
+
+
+def _connect_read_only(path: Path) -> sqlite3.Connection:
+    """For a file that may be read; every write will say why it cannot be."""
+    # Without a log nobody is writing, and none of SQLite's helper files is needed.
+    unused = "" if Path(f"{path}-wal").exists() else "&immutable=1"
+    return _connected(f"{path.absolute().as_uri()}?mode=ro{unused}")
+
+
+def _connected(name: str) -> sqlite3.Connection:
+    return sqlite3.connect(
+        name,
+        timeout=BUSY_MS / 1000,
+        isolation_level=None,
+        check_same_thread=False,
+        uri=name.startswith("file:"),
+    )
 
 
 def sync_log(path: Path) -> None:

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from ...core.certificate import Certificate
-from ...errors import Fenced
+from ...errors import Fenced, StoreError
 from ...ports import Closing, History, Opening, StoredTurn
 from ...records import Recorded
 from . import chats, codec, contents, drafts, leases, reading, recorder, turns
@@ -31,6 +31,7 @@ class _Open:
     kept: str = ""
     kept_at: float = 0.0
     timer: asyncio.Task[None] | None = None
+    closing: Closing | None = None  # what could not be written yet
 
 
 class DatabaseStore(Shelf):
@@ -71,6 +72,7 @@ class DatabaseStore(Shelf):
     # --- One turn --------------------------------------------------------------------------------
 
     async def begin(self, chat: str, opening: Opening) -> str:
+        await self._finish_late(chat)
         draft = drafts.draft(new_id(), opening, await self._recall(chat))
 
         async def script(transaction: Transaction) -> tuple[Held, Recent]:
@@ -137,11 +139,18 @@ class DatabaseStore(Shelf):
         self._remember(state.chat, await self._database.write(script, lasting=False))
 
     async def finish(self, turn: str, closing: Closing) -> None:
+        """Should the disk be full, the answer is kept in memory and written before the chat's next turn."""
         state = self._held(turn)
-        texts = drafts.message_texts(closing.messages)
         if state.timer is not None:
             state.timer.cancel()
             state.timer = None
+        state.closing = closing
+        await self._finish(turn, state)
+
+    async def _finish(self, turn: str, state: _Open) -> None:
+        closing = state.closing
+        assert closing is not None
+        texts = drafts.message_texts(closing.messages)
         try:
             await self._database.write(
                 lambda t: turns.finish(t, state.held, closing, texts), lasting=False
@@ -150,6 +159,13 @@ class DatabaseStore(Shelf):
             self._let_go(turn)
             raise
         self._let_go(turn)
+
+    async def _finish_late(self, chat: str | None = None) -> None:
+        """Write the answers that could not be written when they came."""
+        for turn, state in list(self._open.items()):
+            if state.closing is not None and chat in (None, state.chat):
+                with contextlib.suppress(Fenced):
+                    await self._finish(turn, state)
 
     def _held(self, turn: str) -> _Open:
         state = self._open.get(turn)
@@ -202,6 +218,8 @@ class DatabaseStore(Shelf):
 
     async def close(self) -> None:
         """Open turns stay open until somebody finds their holder gone."""
+        with contextlib.suppress(StoreError):
+            await self._finish_late()
         tasks = [state.timer for state in self._open.values()] + [self._heart]
         for task in tasks:
             if task is not None:
