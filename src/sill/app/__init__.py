@@ -2,5 +2,6 @@
 
 from .build import App, open_app, open_storage
 from .connect import Connection
+from .models import ModelRow, list_models
 
-__all__ = ["App", "Connection", "open_app", "open_storage"]
+__all__ = ["App", "Connection", "ModelRow", "list_models", "open_app", "open_storage"]

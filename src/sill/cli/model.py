@@ -39,6 +39,8 @@ def pull(for_tests: bool) -> None:
         path = weights.pull(show)
     state = "already there" if was_there else "ready"
     click.echo(f"SmolLM2-135M-Instruct is {state}: {path}", err=True)
+    if not was_there:
+        click.echo("It is tiny. `sill model use FILE.gguf` runs a better one.", err=True)
     if for_tests:
         _make_cut(path)
 

@@ -1,0 +1,44 @@
+"""Starting is quick because little is imported, and the help lists only what is there."""
+
+import subprocess
+import sys
+
+import pytest
+
+from sill.cli.main import COMMANDS, cli
+
+HEAVY = [
+    "httpx", "sqlite3", "splintr", "tokenizers", "prompt_toolkit", "rich", "jinja2", "asyncio",
+    "psycopg", "xllamacpp", "numpy", "pydantic",
+]  # fmt: skip
+
+
+def modules_after(code: str) -> list[str]:
+    script = f"import sys, io; sys.stdout = io.StringIO()\n{code}\nprint(*sys.modules, file=sys.__stdout__)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param("import sill", id="import sill"),
+        pytest.param("from sill.cli.main import cli, run; run(cli, ['--help'])", id="sill --help"),
+        pytest.param(
+            "from sill.cli.main import cli, run; run(cli, ['--version'])", id="sill --version"
+        ),
+    ],
+)
+def test_nothing_heavy_is_imported(code):
+    assert [name for name in modules_after(code) if name in HEAVY] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_listed_command_is_there_and_explains_itself(name):
+    command = cli.get_command(None, name)
+
+    assert command is not None
+    assert command.name == name
+    assert len(command.get_short_help_str(200)) > 10
