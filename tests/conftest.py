@@ -44,6 +44,7 @@ def smol_server(
 
 def _opened(weights: Path, factory: pytest.TempPathFactory) -> LocalServer:
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_WAIT_POLICY", "passive")  # tests share the machine with each other
         patch.setenv("XDG_RUNTIME_DIR", str(factory.mktemp("run")))
         patch.setenv("XDG_STATE_HOME", str(factory.mktemp("state")))
         return open_local(weights)

@@ -26,7 +26,10 @@ def chosen_weights() -> Path:
 def choose(name_or_path: str) -> Header:
     """Remember these weights for every later start. ``UsageError`` if they cannot serve a chat."""
     path = find(name_or_path)
-    header = read_header(path)
+    try:
+        header = read_header(path)
+    except LocalModelError as error:
+        raise UsageError(error.message, hint=error.hint) from error
     if not header.has_template:
         raise UsageError(
             f"{path} has no chat template",

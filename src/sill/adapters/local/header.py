@@ -71,7 +71,7 @@ def read_header(path: Path) -> Header:
         ) from None
     except OSError as error:
         raise LocalModelError(f"{path} cannot be read: {error.strerror}") from error
-    except (struct.error, IndexError, KeyError, UnicodeDecodeError, ValueError) as error:
+    except (struct.error, KeyError, ValueError, RecursionError) as error:
         raise LocalModelError(
             f"{path} is damaged: its header ends in the middle", hint="fetch the file again"
         ) from error

