@@ -16,15 +16,15 @@ class Rules:
     patterns: tuple[tuple[re.Pattern[str], bool], ...]  # and whether a match means "leave alone"
 
     @cached_property
-    def _any(self) -> re.Pattern[str] | None:
+    def _any(self) -> re.Pattern[str]:
         """Most paths match nothing: one look instead of one per rule."""
-        sources = [pattern.pattern for pattern, ignored in self.patterns if ignored]
-        return re.compile("|".join(f"(?:{source})" for source in sources)) if sources else None
+        sources = (f"(?:{pattern.pattern})" for pattern, _ in self.patterns)
+        return re.compile("|".join(sources), re.DOTALL)
 
     def verdict(self, path: str, *, folder: bool = False) -> bool | None:
         """True: leave alone; False: take it after all; None: nothing is said about it."""
         name = path + "/" if folder else path
-        if len(self.patterns) > 1 and (self._any is None or not self._any.match(name)):
+        if not self.patterns or not self._any.match(name):
             return None
         for pattern, ignored in reversed(self.patterns):
             if pattern.match(name):
