@@ -38,7 +38,11 @@ async def forget(transaction: Transaction, turn: int) -> None:
 
 
 async def visible_text(transaction: Transaction, turn: int) -> str:
-    """The talk of a turn, without files and tools; always the same text for the same turn."""
+    """The talk of a turn, without files and tools.
+
+    The index can only be told to forget exactly what it was told: a change here needs a migration that
+    builds it anew.
+    """
     rows = await transaction.rows(
         "SELECT contents.codec, contents.body FROM messages"
         " JOIN contents ON contents.key = messages.content"
