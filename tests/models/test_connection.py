@@ -237,6 +237,15 @@ def test_the_key_is_in_no_log_error_or_repr(caplog):
     assert KEY not in " ".join(f"{item} {item!r}" for item in spoken)
 
 
+def test_a_cut_reply_says_that_it_was_cut():
+    with FaultProvider([CHUNKED, chunked(said("Hel"))]) as provider:
+        events = asyncio.run(collect(OpenAIModel(provider.url, "m")))
+
+    assert events[-1] == Ended(
+        "partial", None, None, reason="the reply was cut off: the connection closed early"
+    )
+
+
 def test_nobody_there_is_said_in_one_line_with_what_to_do():
     with pytest.raises(Unreachable) as caught:
         asyncio.run(collect(OpenAIModel("http://127.0.0.1:1", "m")))

@@ -10,7 +10,7 @@ from sill.adapters.models.scan import recognise
 from sill.core.request import encode
 from sill.errors import ProviderError
 
-from .fault_provider import FaultProvider, Hang, Repeat, answer, head
+from .fault_provider import FaultProvider, Hang, Pause, Repeat, answer, head
 
 LLAMA_MODELS = {
     "object": "list",
@@ -216,6 +216,17 @@ def test_local_servers_are_found_and_strangers_are_not():
     assert {seen.path for one in (wants_key, website, silent, ready) for seen in one.seen} == {
         "/v1/models"
     }
+
+
+def test_a_local_server_that_answers_in_pieces_and_never_hangs_up_is_found():
+    whole = b"".join(answer(200, LLAMA_MODELS))
+    with FaultProvider(
+        [whole[:40], Pause(0.05), whole[40:-9], Pause(0.05), whole[-9:], Hang()]
+    ) as slow:
+        found = asyncio.run(find_local_endpoints([slow.port], seconds=5.0))
+
+        assert slow.hung_up.wait(5)
+    assert found == [LocalEndpoint(f"{slow.url}/v1", "llama.cpp", ("smol.gguf",))]
 
 
 @pytest.mark.parametrize(

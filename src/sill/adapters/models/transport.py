@@ -332,8 +332,7 @@ def _reason(error: BaseException) -> str:
         if isinstance(seen, ConnectionResetError):
             return "connection reset"
         seen = seen.__cause__ or seen.__context__
-    text = str(error)
-    return "the answer was cut off" if "incomplete" in text or "peer closed" in text else ""
+    return "the connection closed early" if "peer closed" in str(error) else ""
 
 
 def _ended(attempt: AttemptStarted, outcome: str, status: int | None = None) -> AttemptEnded:
