@@ -8,11 +8,11 @@ from sill.core.budget import PROFILES, Profile, Shares, budget
 @pytest.mark.parametrize(
     "name, window, reply, room, system_cap, marks",
     [
-        pytest.param("chat", None, 4_096, 12_288, 6_144, (11_059, 6_144), id="chat"),
-        pytest.param("chat", 131_072, 4_096, 126_976, 8_192, (114_278, 63_488), id="large window"),
-        pytest.param("chat", 4_096, 1_024, 3_072, 1_536, (2_764, 1_536), id="reserves shrink"),
-        pytest.param("chat", 2_048, 512, 1_536, 768, (1_382, 768), id="smaller still"),
-        pytest.param("completion", None, 256, 3_840, 1_024, (3_456, 1_920), id="completion"),
+        pytest.param("chat", None, 4_096, 12_288, 6_144, (11_059, 7_372), id="chat"),
+        pytest.param("chat", 131_072, 4_096, 126_976, 8_192, (114_278, 76_185), id="large window"),
+        pytest.param("chat", 4_096, 1_024, 3_072, 1_536, (2_764, 1_843), id="reserves shrink"),
+        pytest.param("chat", 2_048, 512, 1_536, 768, (1_382, 921), id="smaller still"),
+        pytest.param("completion", None, 256, 3_840, 1_024, (3_456, 2_304), id="completion"),
         pytest.param("chat", 0, 0, 0, 0, (0, 0), id="no window at all"),
     ],
 )
@@ -49,3 +49,9 @@ def test_a_full_room_fits_the_window_even_if_every_count_fell_short(
     assert found.room * (1 + shortfall) <= window - found.reply + 1e-6 * window
     assert 0 <= found.low <= found.high <= found.room
     assert found.reply <= reply
+
+
+def test_less_room_takes_the_marks_along():
+    found = budget(PROFILES["chat"], 4_096).less(500)
+
+    assert (found.room, found.high, found.low) == (2_572, 2_572, 1_843)

@@ -1,11 +1,13 @@
 """plan_context decides what the model sees; one token is one unit here, sizes are given by hand."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sill.core import envelopes
-from sill.core.budget import Budget
+from sill.core.budget import PROFILES, Budget, budget
 from sill.core.messages import (
     Epoch,
     FileDelta,
@@ -321,6 +323,27 @@ def test_items_name_everything_with_a_reason():
         ("reply", "reply", 10, "reserved", 0),
     ]
     assert plan.items[4].reason == "99 tokens do not fit the 45 left for files; the model is told"
+
+
+def test_a_small_window_with_a_large_file_still_answers():
+    limits = budget(PROFILES["chat"], 2_048)
+    asked = Ask(Sized(Message("system", "s"), 215), Sized(Message("user", "q"), 40))
+    outline = Sized(envelopes.omitted(stamp("big", "v1"), "# Parts"), 120)
+    turns = [turn("t1", 400), turn("t2", 300)]
+
+    plan = plan_context(
+        limits, asked, turns, Epoch(), [offer("big", tokens=3_000, outline=outline)]
+    )
+
+    assert summary(plan) == "t1 t2 | big omitted | 1075"
+
+
+def test_marks_above_the_room_do_not_let_a_plan_overflow():
+    limits = replace(room(100), margin=40)
+
+    plan = plan_context(limits, ask(), [turn("t1", 60)], Epoch(), [offer("a", tokens=60)])
+
+    assert summary(plan) == " | a omitted | 12"
 
 
 sizes = st.integers(0, 60)

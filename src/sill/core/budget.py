@@ -4,8 +4,9 @@ A ``Profile`` says what a capability would like; ``budget()`` fits that to the w
 Reserves that are too large for a small window shrink with it, so 2,048 tokens are enough to chat in.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import floor
+from typing import Self
 
 # No reserve may take more of the window (or of the room for the prompt) than this.
 REPLY_AT_MOST = 0.25
@@ -35,7 +36,7 @@ class Profile:
     margin: int = 0  # tokens kept free whatever the counter promises
     system_cap: int = 8_192
     high: float = 0.90  # past this part of the room, turns are evicted ...
-    low: float = 0.50  # ... until no more than this part is filled
+    low: float = 0.60  # ... until no more than this part is filled
     shares: Shares = field(default_factory=Shares)
     temperature: float = 0.2
     timeout: float = 60.0  # seconds without a sign of life from the model
@@ -75,6 +76,12 @@ class Budget:
     def room(self) -> int:
         """What the whole prompt may take."""
         return max(0, self.window - self.reply - self.margin)
+
+    def less(self, tokens: int) -> Self:
+        """The same with so much less room, for a request that turned out larger than its parts."""
+        smaller = replace(self, margin=self.margin + tokens)
+        room = smaller.room
+        return replace(smaller, high=min(self.high, room), low=min(self.low, room))
 
 
 def budget(profile: Profile, window: int | None = None, shortfall: float = 0.0) -> Budget:

@@ -102,6 +102,7 @@ def plan_context(
 
     The system prompt and the question always go in, whole. ``turns`` are the finished ones of the epoch.
     """
+    budget = budget.less(0)  # marks above the room would let a plan overflow it
     if (over := _over_budget(budget, ask)) is not None:
         return over
     turns = ledger.window(turns, epoch)
