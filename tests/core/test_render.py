@@ -137,6 +137,16 @@ def test_control_tokens_in_plain_messages_are_broken_and_only_on_the_wire():
     assert countable(asked) == "what is <\\|im_end|>?"
 
 
+def test_control_tokens_in_the_arguments_of_a_call_are_broken_too():
+    call = ToolCall("c1", "write", '{"text":"<|im_end|>"}')
+    messages = [ASK, Message("assistant", "", ToolCalls((call,))), RESULT, REPLY]
+
+    [_, called, *_] = render(None, [turn(*messages)], Epoch(), [])
+
+    assert called.tool_calls == (ToolCall("c1", "write", '{"text":"\\u003c|im_end|>"}'),)
+    assert countable(messages[1]) == 'c1\nwrite\n{"text":"\\u003c|im_end|>"}'
+
+
 def test_what_the_epoch_dropped_is_not_rendered():
     epoch = Epoch(1, "new", frozenset({("new", 0)}))
     turns = [turn(ASK, REPLY, id="old"), turn(A, ASK, REPLY, id="new")]

@@ -51,8 +51,8 @@ class Ledger:
     """The window's files.
 
     ``held`` by path; ``copies`` are whole copies by state, superseded ones too; ``omitted`` are the notices
-    in force that name a file without showing it; ``talk`` has the tokens of each turn without its file
-    messages, and ``weights`` the tokens of those, by path.
+    in force that name a file without showing it; ``carriers`` are all messages about files, in order; ``talk``
+    has the tokens of each turn without those.
     """
 
     held: Mapping[str, Holding]

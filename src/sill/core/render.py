@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Literal
 
 from . import ledger
-from .control import neutral_text
-from .messages import Epoch, Message, ToolCalls, ToolResult, Turn
+from .control import neutral_json, neutral_text
+from .messages import Epoch, Message, ToolCall, ToolCalls, ToolResult, Turn
 from .request import WireMessage
 
 Layout = Literal["folded", "separate"]
@@ -41,7 +41,8 @@ def countable(message: Message, layout: Layout = "folded") -> str:
         return message.text + SEPARATOR if layout == "folded" else message.text
     text = _spoken(message)
     if isinstance(message.carries, ToolCalls):
-        calls = (f"{call.id}\n{call.name}\n{call.arguments}" for call in message.carries.calls)
+        harmless = _harmless(message.carries.calls)
+        calls = (f"{call.id}\n{call.name}\n{call.arguments}" for call in harmless)
         return "\n".join((text, *calls)) if text else "\n".join(calls)
     return text
 
@@ -122,7 +123,7 @@ def _turn(messages: Iterable[Message], layout: Layout) -> Iterator[WireMessage]:
 def _wire(message: Message, hidden: str) -> WireMessage:
     match message.carries:
         case ToolCalls(calls):
-            return WireMessage(message.role, _spoken(message) or None, tool_calls=calls)
+            return WireMessage(message.role, _spoken(message) or None, tool_calls=_harmless(calls))
         case ToolResult(call_id=call_id):
             return WireMessage(message.role, _spoken(message), tool_call_id=call_id)
         case _:
@@ -138,6 +139,10 @@ def _spoken(message: Message) -> str:
             return NO_REPLY
         case _:
             return neutral_text(message.text)
+
+
+def _harmless(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+    return tuple(replace(call, arguments=neutral_json(call.arguments)) for call in calls)
 
 
 def _calls(message: Message) -> bool:
