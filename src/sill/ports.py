@@ -177,6 +177,18 @@ class Closing:
     references: str = ""  # what the reply refers to, as JSON
 
 
+@dataclass(frozen=True, slots=True)
+class ChatCopy:
+    """A chat with everything that belongs to it, to be taken elsewhere. Open turns are not in it."""
+
+    info: ChatInfo
+    head: str | None  # the turn that the next one continues
+    turns: tuple[StoredTurn, ...]  # without their requests
+    requests: Mapping[str, tuple[Recorded, ...]]  # by turn
+    proposals: tuple[StoredProposal, ...] = ()
+    attempts: tuple[StoredAttempt, ...] = ()
+
+
 class Store(Protocol):
     """Keeps chats. Every write is one transaction; what ``begin`` and ``finish`` returned from is never lost."""
 
@@ -244,6 +256,16 @@ class Store(Protocol):
         self, words: str, workspace: str | None = None, limit: int = 20
     ) -> list[Found]:
         """Finished turns in which all the words were said; words in double quotes stand together."""
+        ...
+
+    async def turn_ids(self, beginning: str) -> list[str]:
+        """The ids of turns that begin so: the newest ten."""
+        ...
+
+    async def copy_chat(self, chat: str) -> ChatCopy: ...
+
+    async def add_copy(self, copy: ChatCopy) -> None:
+        """Store a copied chat as it was. ``UsageError`` if it, or a turn of it, is here already."""
         ...
 
     async def keep(self, turn: str) -> bool:

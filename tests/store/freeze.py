@@ -18,6 +18,10 @@ from tests.store.examples import CERTIFICATE, EVERYTHING, closing, opening
 
 VERSIONS = Path(__file__).parent / "versions"
 BETWEEN = "\n--;\n"
+KEYED = (
+    *("chats", "contents", "turns", "requests"),
+    *("tokenizers", "attempts", "proposals", "memories"),
+)
 
 
 async def fill(path: Path) -> dict[int, str]:
@@ -91,8 +95,7 @@ def main() -> None:
                     # Keys were given here; the database goes on behind them.
                     tail += [
                         f"SELECT setval(pg_get_serial_sequence('{table}', 'key'), 1000)"
-                        for table in ("chats", "contents", "turns", "requests", "tokenizers")
-                        + ("attempts", "proposals", "memories")
+                        for table in KEYED
                     ]
                 lines = [*head, *tables, *inserts(connection, words, sqlite=sqlite), *tail]
                 name = f"{number}.{'sqlite' if sqlite else 'postgres'}.sql"

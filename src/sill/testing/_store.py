@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from ..core.certificate import Certificate
 from ..core.messages import Epoch, Fingerprint, Message
 from ..errors import ChatBusy, Fenced, UsageError
-from ..ports import Closing, History, Opening, StoredTurn
+from ..ports import ChatCopy, Closing, History, Opening, StoredTurn
 from ..records import (
     Attempt,
     Cap,
@@ -218,6 +218,33 @@ class MemoryStore:
 
     async def requests(self, turn: str) -> list[Recorded]:
         return list(self._requests.get(turn, ()))
+
+    async def turn_ids(self, beginning: str) -> list[str]:
+        return [id for id in reversed(self._turns) if beginning and id.startswith(beginning)][:10]
+
+    async def copy_chat(self, chat: str) -> ChatCopy:
+        found = self._find(chat)
+        turns = [t for t in await self.turns(chat) if t.status != "open"]
+        return ChatCopy(
+            replace(found.info, turns=len(turns)),
+            found.head,
+            tuple(turns),
+            {turn.id: tuple(self._requests[turn.id]) for turn in turns},
+            tuple(await self.proposals(chat)),
+            tuple(await self.attempts(chat=chat)),
+        )
+
+    async def add_copy(self, copy: ChatCopy) -> None:
+        if copy.info.id in self._chats or any(turn.id in self._turns for turn in copy.turns):
+            raise UsageError("the chat is here already", hint="delete it first")
+        ids = [turn.id for turn in copy.turns]
+        self._chats[copy.info.id] = _Chat(copy.info, copy.head, ids)
+        for turn in copy.turns:
+            self._requests[turn.id] = list(copy.requests[turn.id])
+            last = self._requests[turn.id][-1:]
+            self._turns[turn.id] = replace(turn, request=last[0].request if last else b"")
+        self._proposals |= {proposal.id: proposal for proposal in copy.proposals}
+        self._attempts |= {attempt.id: attempt for attempt in copy.attempts}
 
     async def search(
         self, words: str, workspace: str | None = None, limit: int = 20

@@ -19,9 +19,13 @@ async def key_of(transaction: Transaction, chat: str) -> int:
         "SELECT key FROM chats WHERE owner = ? AND id = ?", transaction.owner, chat
     )
     if row is None:
-        raise UsageError(f"there is no chat {chat}", hint="`sill chats list` shows them")
+        raise missing(chat)
     key: int = row[0]
     return key
+
+
+def missing(chat: str) -> UsageError:
+    return UsageError(f"there is no chat {chat}", hint="`sill chats list` shows them")
 
 
 async def create(transaction: Transaction, id: str, workspace: str, title: str) -> int:

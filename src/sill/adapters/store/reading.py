@@ -130,6 +130,18 @@ async def turn(transaction: Transaction, id: str) -> StoredTurn | None:
     return replace(found, request=bodies[-1][1] if bodies else b"")
 
 
+async def ids(transaction: Transaction, beginning: str) -> list[str]:
+    # Ids are letters and digits; anything else begins none of them.
+    if not beginning.isalnum():
+        return []
+    rows = await transaction.rows(
+        "SELECT id FROM turns WHERE owner = ? AND id LIKE ? ORDER BY key DESC LIMIT 10",
+        transaction.owner,
+        beginning + "%",
+    )
+    return [id for (id,) in rows]
+
+
 async def _with_plans(transaction: Transaction, rows: Sequence[Row]) -> list[StoredTurn]:
     found = await _with_messages(transaction, rows)
     frames = _Frames(transaction, "turns", "plan")

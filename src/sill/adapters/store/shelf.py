@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 
 from ...core.messages import Fingerprint
+from ...ports import ChatCopy
 from ...records import (
     Attempt,
     Cap,
@@ -16,7 +17,7 @@ from ...records import (
     StoredAttempt,
     StoredProposal,
 )
-from . import chats, counts, desk, leases, ledger
+from . import chats, counts, desk, leases, ledger, transfer
 from . import words as full_text
 from .database import Database
 from .leases import LeaseTimes
@@ -75,6 +76,12 @@ class Shelf:
         self, words: str, workspace: str | None = None, limit: int = 20
     ) -> list[Found]:
         return await self._database.read(lambda t: full_text.search(t, words, workspace, limit))
+
+    async def copy_chat(self, chat: str) -> ChatCopy:
+        return await self._database.read(lambda t: transfer.copy(t, chat))
+
+    async def add_copy(self, copy: ChatCopy) -> None:
+        await self._database.write(lambda t: transfer.add(t, copy))
 
     # --- Money -----------------------------------------------------------------------------------
 

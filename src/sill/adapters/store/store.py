@@ -52,6 +52,9 @@ class DatabaseStore(Shelf):
     async def turn(self, turn: str) -> StoredTurn | None:
         return await self._database.read(lambda t: reading.turn(t, turn))
 
+    async def turn_ids(self, beginning: str) -> list[str]:
+        return await self._database.read(lambda t: reading.ids(t, beginning))
+
     async def turns(self, chat: str, limit: int | None = None) -> list[StoredTurn]:
         async def script(transaction: Transaction) -> list[StoredTurn]:
             key = await chats.key_of(transaction, chat)

@@ -21,16 +21,16 @@ async def begin(
     free = await leases.hold(transaction, await chats.key_of(transaction, chat), holder, times)
     await interrupt(transaction, free.chat)
     keys = await contents.keep(transaction, free.chat, draft.texts)
-    turn, plan = await _insert_turn(transaction, free, draft, keys)
+    turn, plan = await insert_turn(transaction, free, draft, keys)
     held = replace(free, turn=turn)
-    await _insert_messages(transaction, held, draft.opening.messages, keys)
-    recent = await _insert_request(
+    await insert_messages(transaction, held, draft.opening.messages, keys)
+    recent = await insert_request(
         transaction, held, draft.opening.certificate, draft.recording, (draft.recent, keys)
     )
     return held, Recent(recent.recording, recent.keys, recent.recipe, plan)
 
 
-async def _insert_turn(
+async def insert_turn(
     transaction: Transaction, held: Held, draft: Draft, keys: Mapping[bytes, int]
 ) -> tuple[int, Frame]:
     """The turn's key, and its plan for later ones to be kept against."""
@@ -68,7 +68,7 @@ async def _insert_turn(
     return row[0], framed(row[0], plan, frame)
 
 
-async def _insert_messages(
+async def insert_messages(
     transaction: Transaction, held: Held, messages: Sequence[Message], keys: Mapping[bytes, int]
 ) -> None:
     """Behind those the turn has already."""
@@ -93,10 +93,10 @@ async def _insert_messages(
     )
 
 
-async def _insert_request(
+async def insert_request(
     transaction: Transaction,
     held: Held,
-    certificate: Certificate,
+    certificate: Certificate | None,
     recording: recorder.Recording,
     known: tuple[Recent, Mapping[bytes, int]],
 ) -> Recent:
@@ -158,7 +158,7 @@ async def record_request(
     await _check(transaction, held)
     recent, texts = known
     keys = await contents.keep(transaction, held.chat, texts)
-    return await _insert_request(transaction, held, certificate, recording, (recent, keys))
+    return await insert_request(transaction, held, certificate, recording, (recent, keys))
 
 
 async def finish(
@@ -169,7 +169,7 @@ async def finish(
 ) -> None:
     await _check(transaction, held)
     keys = await contents.keep(transaction, held.chat, texts)
-    await _insert_messages(transaction, held, closing.messages, keys)
+    await insert_messages(transaction, held, closing.messages, keys)
     await _close(transaction, held, closing)
     await leases.release(transaction, held)
 
@@ -239,7 +239,7 @@ async def interrupt(transaction: Transaction, chat: int) -> None:
     text = b"".join(bytes(part) for (part,) in parts)
     messages = (Message("assistant", codec.as_text(text)),) if text else ()
     keys = await contents.keep(transaction, chat, contents.prepared([text] if text else []))
-    await _insert_messages(transaction, held, messages, keys)
+    await insert_messages(transaction, held, messages, keys)
     await _close(
         transaction,
         held,
