@@ -52,5 +52,9 @@ class Sizer:
         return self._overhead
 
 
+# Where two parts of one message meet, their tokens may be cut one more time than in each part alone.
+SEAM = 1
+
+
 def _extra(message: Message, overhead: Overhead, layout: Layout) -> int:
-    return overhead.message[message.role] if has_overhead(message, layout) else 0
+    return overhead.message[message.role] if has_overhead(message, layout) else SEAM
