@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import subprocess
+import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Any
 import pytest
 
 from sill.adapters.local.cut import write_cut
-from sill.adapters.local.serve import explain_import, is_shared
+from sill.adapters.local.serve import is_shared
 from sill.adapters.local.supervise import LocalServer, open_local
 from sill.errors import LocalModelError
 
@@ -112,6 +114,7 @@ def test_the_log_never_holds_what_was_said(tiny_weights: Path, places: Path) -> 
     assert log.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "error, expected",
     [
@@ -132,8 +135,40 @@ def test_the_log_never_holds_what_was_said(tiny_weights: Path, places: Path) -> 
         ),
     ],
 )
-def test_what_is_missing_is_named(error: ImportError, expected: str) -> None:
-    assert str(explain_import(error)) == expected
+def test_what_is_missing_is_named(
+    error: ImportError,
+    expected: str,
+    tiny_weights: Path,
+    places: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A module that cannot be imported stands where the server's process looks first."""
+    (places / "xllamacpp.py").write_text(f"raise {error!r}")
+    monkeypatch.setenv("PYTHONPATH", str(places))
+
+    with pytest.raises(LocalModelError) as caught:
+        open_local(tiny_weights, window=512)
+    assert str(caught.value) == expected
+
+
+def test_everything_can_be_imported_without_the_extra_packages() -> None:
+    program = """
+import sys
+sys.modules.update(dict.fromkeys(["xllamacpp", "gguf", "numpy"]))
+from pathlib import Path
+from sill.adapters.local import address, choice, cut, header, locks, serve, supervise, weights
+import sill.cli.model
+try:
+    cut.write_cut(Path("a"), Path("b"))
+except sill.errors.LocalModelError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+    assert (done.stdout, done.stderr) == (
+        "the package `gguf` is missing (pip install 'sill[local]')\n",
+        "",
+    )
 
 
 @pytest.mark.parametrize(

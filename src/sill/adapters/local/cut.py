@@ -1,4 +1,4 @@
-"""A cut of the bundled weights: the same tokenizer, template and endpoints, nonsense text, 20 times faster.
+"""A cut of the bundled weights: the same tokenizer, template and endpoints, nonsense text, some ten times faster.
 
 For tests of everything but wording.
 """

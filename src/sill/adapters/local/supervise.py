@@ -17,6 +17,7 @@ from ...paths import private, state_dir
 from .address import Address, Meeting, meeting_for, probe, read_address
 from .header import Header, read_header, slots_for
 from .locks import FileLock
+from .weights import check
 
 LINGER = 1.0  # seconds the server stays after its last user
 _START_PATIENCE = 300.0  # large weights on a slow disk
@@ -77,6 +78,7 @@ def open_local(weights: Path, *, window: int | None = None, linger: float = LING
     header = read_header(weights)
     window = _checked_window(header, window)
     try:
+        check(weights)
         meeting = meeting_for(weights, window)
         with FileLock(meeting.start_lock) as start:
             if not start.take("exclusive", patience=_START_PATIENCE):

@@ -60,6 +60,18 @@ def is_fetched() -> bool:
         return False
 
 
+def check(path: Path) -> None:
+    """``LocalModelError`` if ``path`` is the bundled file and not as it was fetched.
+
+    Costs nothing unless somebody has written to the file since it was last checked.
+    """
+    if path != bundled_path().resolve() or is_fetched():
+        return
+    if not _is_whole(path):
+        raise LocalModelError(f"{path} is damaged", hint="`sill model pull` fetches it again")
+    _marker(path).write_text(_stamp(path))
+
+
 def pull(progress: Progress) -> Path:
     """The bundled weights on disk, checked byte for byte; fetched first if they are missing or damaged."""
     path = bundled_path()
