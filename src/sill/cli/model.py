@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     from ..adapters.local.header import Header
 
 
-@click.group()
-def model() -> None:
+@click.group(invoke_without_command=True)
+@click.pass_context
+def model(context: click.Context) -> None:
     """The model that Sill runs by itself, without any server or account.
 
     SmolLM2-135M is bundled: it works everywhere and is tiny. For good answers, name a better GGUF file with
     `sill model use`, or point Sill at a server (see `sill doctor`).
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 @model.command()
@@ -73,7 +76,10 @@ def list_(as_json: bool) -> None:
 @model.command()
 @click.argument("name_or_path")
 def use(name_or_path: str) -> None:
-    """Run these weights from now on: a name from `sill model list`, or the path of any GGUF file."""
+    """Run other weights from now on.
+
+    NAME_OR_PATH is a name from `sill model list`, the beginning of one, or the path of any GGUF file.
+    """
     from ..adapters.local.choice import choose
 
     header = choose(name_or_path)
