@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import json
 import multiprocessing
+import os
 import socket
 import statistics
 import sys
@@ -129,6 +130,7 @@ def measure(runs: int, tokens: int) -> dict[str, object]:
         "benchmark": "stream",
         "runs": runs,
         "tokens": tokens,
+        "load_average": round(os.getloadavg()[0], 1),
         "cold_first_token_ms": round(cold.first_ms, 2),
         "rows": rows,
         "bounds": {"added_first_token_ms": FIRST_TOKEN_BOUND_MS, "throughput": THROUGHPUT_BOUND},
@@ -163,7 +165,9 @@ def _row(rate: int, tokens: int, bare: list[Read], ours: list[Read]) -> dict[str
 def show(result: dict[str, object]) -> None:
     rows = result["rows"]
     assert isinstance(rows, list)
-    print(f"{result['runs']} streams of {result['tokens']} tokens each way, medians\n")
+    print(
+        f"{result['runs']} streams of {result['tokens']} tokens each way, medians; load average {result['load_average']}\n"
+    )
     print("provider    first token, ms        delay per token, ms    tokens/s")
     print("tokens/s    bare   Sill   added    bare    Sill           bare     Sill     ratio")
     for row in rows:
