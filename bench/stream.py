@@ -166,7 +166,8 @@ def show(result: dict[str, object]) -> None:
     rows = result["rows"]
     assert isinstance(rows, list)
     print(
-        f"{result['runs']} streams of {result['tokens']} tokens each way, medians; load average {result['load_average']}\n"
+        f"{result['runs']} streams of {result['tokens']} tokens each way, medians;"
+        f" load average {result['load_average']}\n"
     )
     print("provider    first token, ms        delay per token, ms    tokens/s")
     print("tokens/s    bare   Sill   added    bare    Sill           bare     Sill     ratio")
