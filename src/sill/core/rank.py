@@ -6,7 +6,7 @@ from typing import Literal, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
 Item = TypeVar("Item")
-Signal = Literal["text", "meaning", "links"]
+Signal = Literal["named", "text", "meaning", "links"]
 
 DAMPING = 10  # of reciprocal rank fusion: small, so that a first place counts
 

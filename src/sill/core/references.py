@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, assert_never
 
 from .links import Link, parse_links
-from .messages import Fingerprint, fingerprint
+from .messages import FileDelta, FileState, Fingerprint, Message, Recall, fingerprint
 from .outline import Outline
 from .resolve import Files, Resolved, Unresolved, key, resolve
 
@@ -108,6 +108,20 @@ def deduplicated(references: Iterable[Reference]) -> tuple[Reference, ...]:
         if known is None or _WEIGHT[reference.origin] < _WEIGHT[known.origin]:
             kept[identity] = reference
     return tuple(kept.values())
+
+
+def carried(messages: Iterable[Message]) -> tuple[Reference, ...]:
+    """The documents and turns that were put before the model with these messages."""
+    found: list[Reference] = []
+    for message in messages:
+        match message.carries:
+            case FileState(stamp=stamp) | FileDelta(stamp=stamp):
+                found.append(Reference("file", stamp.path, fingerprint=stamp.fingerprint))
+            case Recall(turns=turns):
+                found += [Reference("recall", None, turn=turn) for turn in turns]
+            case _:
+                continue
+    return deduplicated(found)
 
 
 def freshness(reference: Reference, text: str | None) -> Freshness:

@@ -25,6 +25,9 @@ class LinkGraph:
         self._ids = ids
         self._paths = {id: path for path, id in ids.items()}
 
+    def id_of(self, path: str) -> int | None:
+        return self._ids.get(path)
+
     def forward(self, connection: sqlite3.Connection, path: str) -> list[Edge]:
         """A note's links in the order they stand in it."""
         file = self._ids.get(path)
@@ -44,11 +47,11 @@ class LinkGraph:
         return [edge for edge in edges if edge.target == path and edge.source != path]
 
     def every(self, connection: sqlite3.Connection) -> Iterator[Edge]:
-        rows = connection.execute(
-            f"SELECT {_COLUMNS} FROM links ORDER BY (SELECT path FROM files WHERE id = file), rowid"
-        )
-        for row in rows:
-            yield self._edge(row)
+        """All links, file by file in the order of their paths."""
+        with_links = {file for (file,) in connection.execute("SELECT DISTINCT file FROM links")}
+        for path in sorted(self._ids):
+            if self._ids[path] in with_links:
+                yield from self.forward(connection, path)
 
     def worth_around(
         self, connection: sqlite3.Connection, leaders: Sequence[int]

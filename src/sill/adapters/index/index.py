@@ -3,7 +3,7 @@
 import sqlite3
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...core.graph import Edge, LinkReport, NoteLinks, report
@@ -79,6 +79,7 @@ class Index:
     def search(self, question: str, limit: int, signals: Signals) -> list[Hit]:
         """The best passages; a question that is nothing but filters lists what they leave."""
         with self._lock:
+            signals = replace(signals, named=self._named(question))
             ranked = search.rank(
                 self._connection, parse_query(question), signals, self._vectors, self.graph
             )
@@ -198,6 +199,15 @@ class Index:
     def close(self) -> None:
         with self._lock:
             self._connection.close()
+
+    def _named(self, question: str) -> tuple[int, ...]:
+        """The files that a question links to, by name or alias."""
+        if "[[" not in question:
+            return ()
+        aliases = load_aliases(self._connection)
+        meanings = typed_links(question, self.graph.files, {}, aliases)
+        paths = dict.fromkeys(meaning.path for _, meaning in meanings if meaning.path)
+        return tuple(id for path in paths if (id := self.graph.id_of(path)) is not None)
 
     def _opening(self, path: str) -> Hit:
         row = self._connection.execute(

@@ -12,16 +12,21 @@ from .vectors import Vectors
 DEPTH = 100  # how far down each ranking is looked at
 _LEADERS = 8  # passages whose links are followed
 _NEIGHBOURS = 30  # documents that are taken from there
+_LINKS_WEIGHT, _NAMED_WEIGHT = 0.5, 3.0
 _WEIGHTS = "3.0, 2.0, 1.0"  # of title, headings and text in BM25
 
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What a search listens to beside the words; ``vector`` is the question's, if there is an embedder."""
+    """What a search listens to.
+
+    ``vector`` is the question's, if there is an embedder; ``named`` are files that the question links to.
+    """
 
     text: bool = True
     vector: Sequence[float] | None = None
     links: bool = True
+    named: tuple[int, ...] = ()
 
 
 def rank(
@@ -36,6 +41,9 @@ def rank(
     if allowed is not None and not allowed:
         return []
     rankings: list[Ranking] = []
+    if signals.named:
+        own = _passages_of(connection, signals.named, query)
+        rankings.append(Ranking("named", own, weight=_NAMED_WEIGHT))
     if signals.text:
         rankings.append(Ranking("text", by_words(connection, query, allowed)))
     similar: Mapping[int, float] = {}
@@ -52,7 +60,16 @@ def rank(
     return fuse(rankings)
 
 
-_LINKS_WEIGHT = 0.5
+def _passages_of(
+    connection: sqlite3.Connection, files: Sequence[int], query: Query
+) -> tuple[int, ...]:
+    """The passages of named files: those with the question's words first, then as they stand."""
+    marks = ",".join(map(str, files))
+    rows = connection.execute(
+        f"SELECT id FROM passages WHERE file IN ({marks}) ORDER BY file, first LIMIT 2000"
+    )
+    ids = [id for (id,) in rows]
+    return tuple(dict.fromkeys([*by_words(connection, query, set(ids)), *ids]))[:DEPTH]
 
 
 def by_words(

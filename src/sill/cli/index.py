@@ -1,0 +1,80 @@
+"""``sill index`` and ``sill status``: making the index, and saying how far it is."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from ..adapters.index.index import Status
+from .screen import plain
+from .vault import Bar, embedder_options, opened, run_async, vault_option
+
+_SHOWN_PROBLEMS = 20
+
+
+@click.command("index")
+@click.option("--full", is_flag=True, help="Throw the index away and make it again.")
+@click.option(
+    "--semantic", is_flag=True, help="Fetch the bundled embedder if it is not there (83 MB)."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@embedder_options
+@vault_option
+def index(
+    full: bool, semantic: bool, as_json: bool, embedder: str, embed_model: str, vault: Path | None
+) -> int:
+    """Bring the index up to date: full text first, then vectors for searching by meaning.
+
+    Searching does the first part by itself. The second can be stopped at any time and goes on where
+    it was; a file that was only moved or renamed is never embedded again.
+    """
+    wanted = "bundled" if semantic and embedder == "auto" else embedder
+    status = run_async(_index(full, wanted, embed_model, vault))
+    _show(status, as_json)
+    return 0
+
+
+@click.command("status")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@embedder_options
+@vault_option
+def status(as_json: bool, embedder: str, embed_model: str, vault: Path | None) -> int:
+    """Say what the index holds, and which files it cannot read."""
+    _show(run_async(_status(embedder, embed_model, vault)), as_json)
+    return 0
+
+
+async def _index(full: bool, embedder: str, embed_model: str, folder: Path | None) -> Status:
+    async with opened(folder, embedder=embedder, embed_model=embed_model) as vault:
+        if full:
+            vault.index.rebuild()
+            with Bar("reading") as bar:
+                await vault.refresh(bar.show)
+        with Bar("embedding") as bar:
+            await vault.embed_pending(bar.show)
+        return await vault.status()
+
+
+async def _status(embedder: str, embed_model: str, folder: Path | None) -> Status:
+    async with opened(folder, embedder=embedder, embed_model=embed_model) as vault:
+        return await vault.status()
+
+
+def _show(status: Status, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(asdict(status)))
+        return
+    click.echo(
+        f"{status.files:,} files, {status.notes:,} of them notes; {status.passages:,} passages, "
+        f"{status.links:,} links; {status.bytes / 1e6:,.1f} MB"
+    )
+    if status.model:
+        done = f"{status.embedded:,} of {status.to_embed:,} passages"
+        click.echo(plain(f"by meaning: {done}, {status.model}"))
+    else:
+        click.echo("by meaning: no embedder (`sill index --semantic` fetches one)")
+    for problem in status.problems[:_SHOWN_PROBLEMS]:
+        click.echo(plain(f"  {problem.path}: {problem.reason}"))
+    if len(status.problems) > _SHOWN_PROBLEMS:
+        click.echo(f"  and {len(status.problems) - _SHOWN_PROBLEMS:,} more; --json lists all")
