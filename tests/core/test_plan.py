@@ -338,6 +338,21 @@ def test_a_small_window_with_a_large_file_still_answers():
     assert summary(plan) == "t1 t2 | big omitted | 1075"
 
 
+def test_an_outdated_copy_never_stays_without_a_word_about_it():
+    turns = [turn("t1", 1, whole("x", "v1", 10), whole("a", "v1", 1))]
+    named = Sized(envelopes.omitted(stamp("a", "v2")), 7)
+    offered = [
+        offer("x", "v2", tokens=44, delta=change("x", "v1", "v2", 10)),
+        replace(offer("a", "v2", tokens=99), omitted=named),
+    ]
+
+    plan = plan_context(room(60, files=50), ask(), turns, Epoch(), offered)
+
+    assert summary(plan) == "t1 | x' | 31"
+    assert isinstance(plan, Plan)
+    assert plan.epoch == Epoch(1, "t1", frozenset({("t1", 1)}))
+
+
 def test_marks_above_the_room_do_not_let_a_plan_overflow():
     limits = replace(room(100), margin=40)
 

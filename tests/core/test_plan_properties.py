@@ -1,5 +1,6 @@
 """Chats with random edits, deletions, renames, failures and windows: what must hold in every request."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -41,10 +42,23 @@ moves = st.builds(
 )
 
 
-@settings(max_examples=2_000, deadline=None)
-@given(budgets, st.lists(moves, min_size=1, max_size=12), st.sampled_from(["folded", "separate"]))
-def test_every_request_of_a_chat_fits_grows_at_its_end_and_shows_files_once(first, played, layout):
-    chat = Simulation(first, layout)
+layouts = st.sampled_from(["folded", "separate"])
 
+
+def play(first, played, layout):
+    chat = Simulation(first, layout)
     for move in played:
         chat.play(move)
+
+
+@settings(max_examples=2_000, deadline=None)
+@given(budgets, st.lists(moves, min_size=1, max_size=12), layouts)
+def test_every_request_of_a_chat_fits_grows_at_its_end_and_shows_files_once(first, played, layout):
+    play(first, played, layout)
+
+
+@pytest.mark.long
+@settings(max_examples=20_000, deadline=None)
+@given(budgets, st.lists(moves, min_size=10, max_size=50), layouts)
+def test_the_same_of_long_chats(first, played, layout):
+    play(first, played, layout)
