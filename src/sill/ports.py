@@ -252,6 +252,10 @@ class Store(Protocol):
         """Delete the chats nobody used since then; the ids of those deleted. Pinned ones stay."""
         ...
 
+    async def compact(self) -> None:
+        """Give room that is no longer used back, and with it the last traces of what was deleted."""
+        ...
+
     async def search(
         self, words: str, workspace: str | None = None, limit: int = 20
     ) -> list[Found]:

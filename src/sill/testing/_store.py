@@ -332,6 +332,9 @@ class MemoryStore:
         self._made += 1
         return f"{kind}-{self._made}"
 
+    async def compact(self) -> None:
+        pass
+
     async def close(self) -> None:
         pass
 

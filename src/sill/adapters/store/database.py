@@ -40,6 +40,9 @@ Script = Callable[[Transaction], Awaitable[T]]
 
 
 class Database(Protocol):
+    @property
+    def owner(self) -> str: ...
+
     async def read(self, script: Script[T]) -> T:
         """The script's answer from one consistent state."""
         ...
@@ -54,6 +57,10 @@ class Database(Protocol):
 
     def as_owner(self, owner: str) -> "Database":
         """The same database for somebody else."""
+        ...
+
+    async def compact(self) -> None:
+        """Give room that is no longer used back to the disk, and with it the last traces of what was deleted."""
         ...
 
     async def close(self) -> None: ...

@@ -1,5 +1,7 @@
 """Proposals of edits, and notes to remember."""
 
+from collections.abc import Iterable
+
 from ...errors import UsageError
 from ...records import Note, ProposalStatus, StoredProposal
 from . import codec
@@ -82,11 +84,33 @@ async def forget_note(transaction: Transaction, id: str) -> None:
     await transaction.run("DELETE FROM memories WHERE owner = ? AND id = ?", transaction.owner, id)
 
 
-async def notes(transaction: Transaction, workspace: str) -> list[Note]:
+async def notes(transaction: Transaction, workspace: str | None) -> list[Note]:
+    """Oldest first; None: of all workspaces."""
     rows = await transaction.rows(
-        "SELECT id, workspace, text, turn, created, updated FROM memories"
-        " WHERE owner = ? AND workspace = ? ORDER BY key",
+        "SELECT id, workspace, text, turn, created, updated FROM memories WHERE owner = ?"
+        + ("" if workspace is None else " AND workspace = ?")
+        + " ORDER BY key",
         transaction.owner,
-        workspace,
+        *([] if workspace is None else [workspace]),
     )
     return [Note(row[0], row[1], codec.as_text(bytes(row[2])), *row[3:]) for row in rows]
+
+
+async def put_notes(transaction: Transaction, notes: Iterable[Note]) -> None:
+    """As they were."""
+    await transaction.many(
+        "INSERT INTO memories (owner, id, workspace, text, turn, created, updated)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                transaction.owner,
+                note.id,
+                note.workspace,
+                codec.as_bytes(note.text),
+                note.turn,
+                note.created_ms,
+                note.updated_ms,
+            )
+            for note in notes
+        ],
+    )

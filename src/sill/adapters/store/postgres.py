@@ -109,6 +109,9 @@ class PostgresDatabase:
     def as_owner(self, owner: str) -> "PostgresDatabase":
         return replace(self, owner=owner, borrowed=True)
 
+    async def compact(self) -> None:
+        """The server does that by itself."""
+
     async def close(self) -> None:
         if not self.borrowed:
             await self.pool.close()

@@ -34,6 +34,18 @@ class Shelf:
         self._times = times or LeaseTimes()
         self._holder = leases.holder_name(new_id())
 
+    @property
+    def database(self) -> Database:
+        return self._database
+
+    @property
+    def owner(self) -> str:
+        return self._database.owner
+
+    async def compact(self) -> None:
+        """Give room that is no longer used back to the disk."""
+        await self._database.compact()
+
     # --- Chats -----------------------------------------------------------------------------------
 
     async def new_chat(self, workspace: str, title: str = "") -> str:

@@ -153,8 +153,21 @@ class SqliteDatabase:
         loop.run_in_executor(self._writer._thread, sync_log, self.path)
 
     async def call(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Work outside any transaction: backup, vacuum."""
+        """Work outside any transaction, by the connection that writes."""
         return await self._writer.call(work)
+
+    async def call_reading(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Work that takes long and writes nothing here."""
+        return await self._reader.call(work)
+
+    async def compact(self) -> None:
+        def work(connection: sqlite3.Connection) -> None:
+            # The index of words keeps what it was told to forget until it is merged.
+            connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+        await self.call(work)
 
     async def close(self) -> None:
         if self.borrowed:
@@ -187,6 +200,7 @@ def connect(path: Path, *, writes: bool) -> sqlite3.Connection:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     connection = _connected(str(path))
     connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute("PRAGMA secure_delete=ON")  # what is deleted is overwritten
     if writes and connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")

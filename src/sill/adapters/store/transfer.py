@@ -70,7 +70,7 @@ async def add(transaction: Transaction, copied: ChatCopy) -> None:
     for proposal in copied.proposals:
         await _add_proposal(transaction, proposal)
     for attempt in copied.attempts:
-        await _add_attempt(transaction, attempt)
+        await put_attempt(transaction, attempt)
 
 
 async def _refuse_if_here(transaction: Transaction, copied: ChatCopy) -> None:
@@ -144,7 +144,7 @@ async def _add_proposal(transaction: Transaction, proposal: StoredProposal) -> N
     )
 
 
-async def _add_attempt(transaction: Transaction, stored: StoredAttempt) -> None:
+async def put_attempt(transaction: Transaction, stored: StoredAttempt) -> None:
     """What was paid stays in the ledger when its chat is deleted, so it may be there already."""
     if await transaction.row(
         "SELECT 1 FROM attempts WHERE owner = ? AND id = ?", transaction.owner, stored.id
