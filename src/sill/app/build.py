@@ -15,7 +15,7 @@ from ..core.certificate import Tokenizer, Usage
 from ..core.prompts import compose
 from ..core.request import ChatRequest
 from ..engine.chat import Chat
-from ..engine.events import Event
+from ..engine.events import Event, Finished
 from ..engine.prepare import Call, Question
 from ..paths import config_dir, data_dir
 from ..ports import Ended, Store
@@ -56,10 +56,20 @@ class App:
         window = f"window {self.connection.window:,} tokens"
         return f"{self.connection.model} ({at}), {window}, counts: {self.tokenizer.kind}"
 
-    def ask(self, chat: str | None, question: Question) -> AsyncIterator[Event]:
-        """One turn of ``chat``, or of a new one, as it happens."""
+    async def ask(self, chat: str | None, question: Question) -> AsyncIterator[Event]:
+        """One turn of ``chat``, or of a new one, as it happens.
+
+        What a person has seen stays part of the chat: a cut answer is kept for the next turn.
+        """
         self._stop.clear()
-        return self.chat.ask(chat, question, self._stop)
+        async for event in self.chat.ask(chat, question, self._stop):
+            if (
+                isinstance(event, Finished)
+                and event.outcome in ("partial", "cancelled")
+                and event.text
+            ):
+                await self.store.keep(event.turn)
+            yield event
 
     async def gather(self, text: str, names: Sequence[str]) -> Gathered:
         """The question with the files it is about, each as it is on disk now.

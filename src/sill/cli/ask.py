@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from ..app import App
-from ..engine.events import Delta, Finished, Notice, Refused
+from ..engine.events import Delta, Finished, Notice, Refused, Started
 from ..errors import FileRefused, UsageError
 from .common import endpoint_options, opened, run_async
-from .screen import plain
+from .screen import Waiting, plain
 
 
 @click.command("ask")
@@ -68,9 +68,13 @@ async def answer(
         tell_unresolved(gathered.unresolved)
         chat = await app.latest_chat() if go_on else None
         outcome: Finished | Refused | None = None
+        waiting = Waiting()
         printed = ""
         async for event in app.ask(chat, gathered.question):
+            waiting.clear()
             match event:
+                case Started(certificate=certificate):
+                    waiting.show(f"{certificate.predicted:,} tokens sent; Ctrl-C stops …")
                 case Delta(text=text):
                     if stream and not as_json:
                         click.echo(plain(text), nl=False)

@@ -12,7 +12,7 @@ from ..app import App
 from ..engine.events import Delta, Finished, Notice, Refused, Started
 from .ask import conclude, tell_unresolved
 from .common import endpoint_options, opened, run_async
-from .screen import plain
+from .screen import Waiting, plain
 
 HELP = """\
   :files              the files this chat works with
@@ -78,11 +78,15 @@ class Talk:
             click.echo(f"sill: {plain(str(error))}", err=True)
         self._files += [path for path in gathered.linked if path not in self._files]
         outcome: Finished | Refused | None = None
+        waiting = Waiting()
         with _Interrupt(self._app.stop):
             async for event in self._app.ask(self._chat, gathered.question):
+                if not isinstance(event, Started):
+                    waiting.clear()
                 match event:
-                    case Started(chat=chat):
+                    case Started(chat=chat, certificate=certificate):
                         self._chat, self._started = chat, event
+                        waiting.show(f"{certificate.predicted:,} tokens sent; Ctrl-C stops …")
                     case Delta(text=piece):
                         click.echo(plain(piece), nl=False)
                         sys.stdout.flush()

@@ -48,3 +48,22 @@ def colour_wanted() -> bool:
     return (
         sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     )
+
+
+class Waiting:
+    """A line that says what is awaited, on a terminal only, gone at the first word."""
+
+    def __init__(self) -> None:
+        self._shown = False
+
+    def show(self, text: str) -> None:
+        if sys.stderr.isatty() and sys.stdout.isatty():
+            sys.stderr.write(f"\r{plain(text)}")
+            sys.stderr.flush()
+            self._shown = True
+
+    def clear(self) -> None:
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._shown = False
