@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .. import prompts
+from ..adapters.models.endpoints import parse_endpoint
 from ..adapters.models.openai import OpenAIModel
 from ..adapters.models.retry import CLOUD, LOCAL, Clocks
 from ..adapters.store import open_store
@@ -23,6 +24,8 @@ from ..settings import Settings
 from .connect import Connection, Progress, connect
 from .counting import choose_counter
 from .gather import Gathered, gather
+
+CUT = ("partial", "cancelled")
 
 
 @dataclass(slots=True)
@@ -62,14 +65,11 @@ class App:
         What a person has seen stays part of the chat: a cut answer is kept for the next turn.
         """
         self._stop.clear()
-        async for event in self.chat.ask(chat, question, self._stop):
-            if (
-                isinstance(event, Finished)
-                and event.outcome in ("partial", "cancelled")
-                and event.text
-            ):
-                await self.store.keep(event.turn)
-            yield event
+        async with aclosing(self.chat.ask(chat, question, self._stop)) as events:
+            async for event in events:
+                if isinstance(event, Finished) and event.outcome in CUT and event.text:
+                    await self.store.keep(event.turn)
+                yield event
 
     async def gather(self, text: str, names: Sequence[str]) -> Gathered:
         """The question with the files it is about, each as it is on disk now.
@@ -138,6 +138,7 @@ async def open_app(
             system=system_prompt(settings, profile),
             layout=counted.sizer.layout,
             shortfall=counted.counter.tokenizer.margin,
+            limit_name=parse_endpoint(connection.base_url).limit_name,
         )
         yield App(
             folder=folder,

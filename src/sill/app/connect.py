@@ -51,6 +51,9 @@ async def connect(
         there = Connection("configured", base_url, f"chosen by {chosen.source}", api_key=key)
         return await _introduced(there, settings, profile)
     for found in await find_local_endpoints():
+        if found.state != "ready":
+            progress(f"sill: {found.server} at {found.base_url} is passed over: {found.state}")
+            continue
         why = f"{found.server} found on its standard port; nothing else was chosen"
         there = Connection("found", found.base_url, why, server=found.server, api_key=None)
         try:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from .messages import Role, ToolCall
 
 Json = dict[str, Any]
+LimitName = Literal["max_tokens", "max_completion_tokens"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class ChatRequest:
     response_format: JsonFormat | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)  # what one vendor wants beside the rest
     # OpenAI's reasoning models refuse the name that everybody else knows.
-    limit_name: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    limit_name: LimitName = "max_tokens"
 
     def body(self) -> Json:
         """The JSON object of a streamed chat completion; key order is fixed, so equal requests give equal bytes."""

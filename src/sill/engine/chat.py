@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -43,7 +44,7 @@ class Chat:
 
     async def ask(
         self, chat: str | None, question: Question, stop: asyncio.Event | None = None
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """One turn of ``chat`` (None: a new one). Setting ``stop`` ends it and keeps what came.
 
         A refused turn writes nothing. Once ``Started`` was given, the turn is stored, however it ends.
@@ -62,20 +63,21 @@ class Chat:
         reply = Reply(self.clock())
         try:
             yield Started(chat, turn, ready.plan, ready.certificate)
-            async for event in until(stop, self.model.stream(ready.request)):
-                match event:
-                    case TextDelta(text=text):
-                        reply.text += text
-                        await self.store.checkpoint(turn, reply.text)
-                        yield Delta(text)
-                    case ReasoningDelta(text=text):
-                        yield Thought(text)
-                    case ToolCallDelta():
-                        pass  # no tools were offered
-                    case Ended():
-                        reply.ended = event
-                    case _:
-                        assert_never(event)
+            async with aclosing(until(stop, self.model.stream(ready.request))) as events:
+                async for event in events:
+                    match event:
+                        case TextDelta(text=text):
+                            reply.text += text
+                            await self.store.checkpoint(turn, reply.text)
+                            yield Delta(text)
+                        case ReasoningDelta(text=text):
+                            yield Thought(text)
+                        case ToolCallDelta():
+                            pass  # no tools were offered
+                        case Ended():
+                            reply.ended = event
+                        case _:
+                            assert_never(event)
         except ProviderError as error:
             reply.error = error
         finally:
@@ -84,8 +86,9 @@ class Chat:
         if (smaller := self._true_window(reply)) is not None:
             yield Notice(f"the endpoint's window is {smaller:,} tokens; planned again for that")
             corrected = replace(self, call=replace(self.call, window=smaller))
-            async for again in corrected.ask(chat, question, stop):
-                yield again
+            async with aclosing(corrected.ask(chat, question, stop)) as planned_again:
+                async for again in planned_again:
+                    yield again
             return
         if (dropped := find_shortfall(finished.certificate, finished.usage)) is not None:
             yield Notice(f"{dropped.words}; {dropped.remedy}", "warning")
@@ -165,12 +168,9 @@ def _closing(finished: Finished) -> Closing:
 
 async def until(
     stop: asyncio.Event | None, events: AsyncIterator[ModelEvent]
-) -> AsyncIterator[ModelEvent]:
+) -> AsyncGenerator[ModelEvent, None]:
     """``events`` until they end or ``stop`` is set; then they are closed at once."""
-    if stop is None:
-        async for event in events:
-            yield event
-        return
+    stop = stop or asyncio.Event()
     stopped = asyncio.ensure_future(stop.wait())
     try:
         while True:

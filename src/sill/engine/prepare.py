@@ -11,7 +11,7 @@ from ..core.documents import Document
 from ..core.messages import Message, Sized
 from ..core.plan import Ask, OverBudget, Plan, plan_context
 from ..core.render import Layout, render
-from ..core.request import ChatRequest
+from ..core.request import ChatRequest, LimitName
 from ..core.usage import refusal
 from ..ports import History, TokenCounter
 from .events import Refused
@@ -35,6 +35,7 @@ class Call:
     system: str
     layout: Layout = "folded"
     shortfall: float = 0.0
+    limit_name: LimitName = "max_tokens"
 
     @property
     def budget(self) -> Budget:
@@ -85,6 +86,7 @@ async def prepare(
             messages=render(system.message, turns, plan.epoch, _new(plan, asked), call.layout),
             max_tokens=max(1, call.budget.reply),
             temperature=call.profile.temperature,
+            limit_name=call.limit_name,
         )
         counts = await counter.count_request(request)
         excess = counts.tokens[0] - limits.room

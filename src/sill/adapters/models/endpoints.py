@@ -3,9 +3,9 @@
 import ipaddress
 import re
 from dataclasses import dataclass
-from typing import Literal
 from urllib.parse import urlsplit
 
+from ...core.request import LimitName
 from ...errors import SettingsError
 
 _VERSION = re.compile(r"v\d+\w*")
@@ -37,7 +37,7 @@ class Endpoint:
         return is_local_host(self.host)
 
     @property
-    def limit_name(self) -> Literal["max_tokens", "max_completion_tokens"]:
+    def limit_name(self) -> LimitName:
         """What a request's reply limit is called there: OpenAI itself takes the newer name for every model."""
         is_openai = self.host == "api.openai.com" or self.host.endswith(".openai.azure.com")
         return "max_completion_tokens" if is_openai else "max_tokens"
