@@ -22,6 +22,7 @@ from sill.core.messages import (
     Turn,
     fingerprint,
 )
+from sill.core.offers import FileOffer
 from sill.core.plan import Ask, Item, OverBudget, Plan, plan_context
 from sill.core.request import WireMessage
 
@@ -153,7 +154,7 @@ class Simulation:
         if isinstance(plan, OverBudget):
             assert plan.needed > plan.available
             return
-        self.check(plan, ask, history)
+        self.check(plan, ask, history, offered)
         self._speak(plan, ask, history, move)
 
     def _change_files(self, move: Move) -> tuple[str, str] | None:
@@ -172,7 +173,15 @@ class Simulation:
         new = [sized.message for sized in (*plan.hidden, *ask.sent, ask.question, *ask.rounds)]
         return render.render(SYSTEM, history, plan.epoch, new, self.layout)
 
-    def check(self, plan: Plan, ask: Ask, history: Sequence[Turn]) -> None:
+    def _mark(self, ask: Ask, offered: Sequence[FileOffer]) -> int:
+        """What an eviction may leave: the low mark, or half-way from what must go in to the high one."""
+        bare = plan_context(self.budget, Ask(ask.system, ask.question), (), Epoch(), offered)
+        assert isinstance(bare, Plan)
+        return max(self.budget.low, (bare.tokens + self.budget.high) // 2)
+
+    def check(
+        self, plan: Plan, ask: Ask, history: Sequence[Turn], offered: Sequence[FileOffer]
+    ) -> None:
         wire = self.render(plan, ask, history)
         assert plan.tokens == counted(wire) <= self.budget.room
         assert plan.tokens == sum(item.tokens for item in plan.items if item.in_prompt)
@@ -189,7 +198,8 @@ class Simulation:
         else:
             assert plan.epoch.number == self.epoch.number + 1
             kept = sum(item.kind == "turn" and item.fate == "kept" for item in plan.items)
-            assert kept <= 1 or plan.tokens <= self.budget.low + self.budget.recall
+            recalled = sum(item.tokens for item in plan.items if item.fate == "recalled")
+            assert kept <= 1 or plan.tokens - recalled <= self._mark(ask, offered)
 
     def _check_roles(self, wire: Sequence[WireMessage]) -> None:
         if self.layout == "folded":

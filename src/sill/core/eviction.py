@@ -8,10 +8,10 @@ back to that copy, so the cost of every *k* comes out of one walk over running s
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .admission import FileChoice, Wanted, cheap_delta
+from .admission import FileChoice, Wanted, cheap_delta, names, told
 from .budget import Budget
 from .ledger import Carrier, Holding, Ledger
-from .messages import FileDelta, FileNotice, FileState, Sized
+from .messages import FileDelta, FileState, Sized
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,9 @@ class Window:
 def evict(budget: Budget, fixed: int, book: Ledger, wanted: Sequence[Wanted]) -> Window:
     """The largest window under the low-water mark.
 
-    Keeping no turn always fits, because admission made sure of it. The latest turn stays whenever it fits at
-    all: a chat that forgets the last answer is no chat.
+    Where files and question alone come near that mark, turns may fill half of what is left below the high one:
+    a chat about large files needs a memory too. The latest turn stays whenever it fits at all. Keeping no turn
+    always fits, because admission made sure of it.
     """
     files = _files(book, wanted)
     turns = len(book.talk)
@@ -68,10 +69,11 @@ def evict(budget: Budget, fixed: int, book: Ledger, wanted: Sequence[Wanted]) ->
             gains[file.stay.reaches] += file.gain
     cost += gains[turns]
 
+    mark = min(budget.high, max(budget.low, (cost + budget.high) // 2))
     kept, tokens = 0, cost
     for count in range(1, turns + 1):
         cost += book.talk[turns - count] + gains[turns - count]
-        if cost <= budget.low or (count == 1 and cost <= budget.room):
+        if cost <= mark or (count == 1 and cost <= budget.room):
             kept, tokens = count, cost
     return _window(kept, tokens, files, book)
 
@@ -109,12 +111,8 @@ def _files(book: Ledger, wanted: Sequence[Wanted]) -> tuple[File, ...]:
 def _file(book: Ledger, wanted: Wanted) -> File:
     offer, path = wanted.offer, wanted.offer.stamp.path
     if not wanted.admitted:
-        told = book.omitted.get(path)
-        carries = told.sized.message.carries if told else None
-        is_known = isinstance(carries, FileNotice) and (
-            carries.fingerprint == offer.stamp.fingerprint
-        )
-        stay = _stay(book, (told,)) if told and is_known else None
+        known = book.omitted.get(path)
+        stay = _stay(book, (known,)) if known and names(known.sized, offer) else None
         return File(path, stay, wanted.notice, wanted)
 
     held = book.held.get(path)
@@ -149,8 +147,8 @@ def _chain(held: Holding) -> tuple[Carrier, ...]:
         for carrier in held.carriers
         if isinstance(carrier.sized.message.carries, FileState | FileDelta)
     )
-    names = {_path(carrier) for carrier in carriers}
-    return carriers if names == {held.stamp.path} else ()
+    paths = {_path(carrier) for carrier in carriers}
+    return carriers if paths == {held.stamp.path} else ()
 
 
 def _path(carrier: Carrier) -> str:
@@ -168,8 +166,9 @@ def _choice(file: File, stays: bool, book: Ledger) -> FileChoice:
         case None:
             return FileChoice(file.path, "evicted", "left with the turn that carried it")
         case Wanted(admitted=False) as wanted:
-            reason = f"{wanted.reason}; the model " + ("knows" if stays else "is told")
-            return FileChoice(file.path, "omitted", reason, None if stays else file.fresh)
+            if stays:
+                return FileChoice(file.path, "omitted", f"{wanted.reason}; the model knows")
+            return FileChoice(file.path, "omitted", told(wanted), file.fresh)
         case Wanted():
             if not stays:
                 reason = _why_sent(file, book)
