@@ -102,7 +102,7 @@ def _word(word: str) -> float:
     lower = word.lower()
     rare = sum(second not in _USUAL.get(first, "") for first, second in pairwise(lower))
     foreign = sum(letter > "\x7f" for letter in lower)
-    return min(size * 0.95 + foreign, 1.02 + 0.07 * max(0, size - 4) + 0.66 * rare + 0.5 * foreign)
+    return min(size * 0.95 + foreign, 1.02 + 0.07 * max(0, size - 4) + 0.72 * rare + 0.5 * foreign)
 
 
 def _marks(run: str) -> float:

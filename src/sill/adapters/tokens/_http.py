@@ -1,7 +1,7 @@
 """Asking an endpoint small questions, with a limit on every wait."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ class Endpoint:
 
     base_url: str
     client: "httpx.AsyncClient"
-    key: str | None = None
+    key: str | None = field(default=None, repr=False)
 
     @property
     def root(self) -> str:

@@ -1,12 +1,13 @@
 """Asking an endpoint, once, whether it counts tokens itself."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from . import llamacpp, vllm
-from ._http import Endpoint, Silence, ask
+from ._http import PROBE_SECONDS, Endpoint, Silence, ask
 
 YES_SECONDS = 3600.0
 NO_SECONDS = 3600.0
@@ -24,10 +25,13 @@ Answer = llamacpp.Found | vllm.Found | CannotCount
 
 
 class Probes:
-    """What endpoints answered, each until its time is up."""
+    """What endpoints answered, each until its time is up. A probe takes at most ``seconds``."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, seconds: float = PROBE_SECONDS
+    ) -> None:
         self._clock = clock
+        self._seconds = seconds
         self._answers: dict[tuple[str, str], tuple[Answer, float]] = {}
 
     async def ask(self, endpoint: Endpoint, model: str) -> Answer:
@@ -37,7 +41,11 @@ class Probes:
             answer, until = self._answers[key]
             if self._clock() < until:
                 return answer
-        answer = await probe(endpoint, model)
+        try:
+            async with asyncio.timeout(self._seconds):
+                answer = await probe(endpoint, model)
+        except TimeoutError:
+            answer = CannotCount(later=True)
         self._answers[key] = (answer, self._clock() + _lifetime(answer))
         return answer
 

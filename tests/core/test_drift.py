@@ -1,0 +1,72 @@
+"""Predicted against billed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sill.core.certificate import Certificate
+from sill.core.drift import HIGHEST, LOWEST, Drift, from_json, learn, to_json, verdict
+
+
+def test_a_call_billed_as_predicted_changes_no_ratio():
+    assert learn(Drift(), 100, 100) == Drift(calls=1, equal=1, predicted=100, billed=100)
+
+
+def test_misses_are_kept_with_their_worst():
+    drift = learn(learn(Drift(), 100, 110), 100, 70)
+
+    assert (drift.calls, drift.equal, drift.most_short, drift.most_over) == (2, 0, 10, 30)
+    assert drift.share == 0.9
+
+
+@pytest.mark.parametrize("predicted, billed", [(0, 5), (5, 0), (-1, 5)])
+def test_a_call_without_numbers_teaches_nothing(predicted, billed):
+    assert learn(Drift(), predicted, billed) == Drift()
+
+
+def test_an_estimate_learns_to_be_higher_faster_than_lower():
+    short, over = learn(Drift(), 100, 120).ratio, learn(Drift(), 100, 80).ratio
+
+    assert short - 1 > 1 - over > 0
+
+
+@given(st.lists(st.tuples(st.integers(1, 10**6), st.integers(1, 10**6)), max_size=30))
+def test_no_lesson_leaves_the_bounds(calls):
+    drift = Drift()
+    for predicted, billed in calls:
+        drift = learn(drift, predicted, billed)
+
+    assert LOWEST <= drift.ratio <= HIGHEST
+    assert from_json(to_json(drift)) == drift
+
+
+@given(st.floats(0.6, 1.9))
+def test_a_constant_miss_is_learned(truth):
+    drift = Drift()
+    for _ in range(200):
+        drift = learn(drift, round(10_000 * drift.ratio), round(10_000 * truth))
+
+    assert drift.ratio == pytest.approx(truth, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    "text", [None, "", "{", "[]", '{"calls": 1, "other": 2}', '{"ratio": "x"}']
+)
+def test_what_cannot_be_read_has_not_begun(text):
+    assert from_json(text) == Drift()
+
+
+@pytest.mark.parametrize(
+    "kind, predicted, actual, expected",
+    [
+        pytest.param("exact", 100, None, "unknown", id="no bill yet"),
+        pytest.param("exact", 100, 100, "as predicted", id="equal"),
+        pytest.param("exact", 100, 101, "above", id="one more"),
+        pytest.param("bound", 100, 97, "below", id="a bound may be too high"),
+        pytest.param("exact", 4_000, 2_048, "dropped", id="half of it is missing"),
+        pytest.param("estimate", 4_000, 2_048, "below", id="an estimate may be that wrong"),
+        pytest.param("exact", 40, 20, "below", id="too small to say"),
+    ],
+)
+def test_what_the_bill_says(kind, predicted, actual, expected):
+    assert verdict(Certificate(kind, "words", predicted, actual=actual)) == expected

@@ -1,0 +1,78 @@
+"""A server in vLLM's shape, counting with a real vocabulary."""
+
+import asyncio
+
+import httpx
+
+from sill.adapters.tokens import Endpoint, Probes, counter_for
+from sill.adapters.tokens._vocabularies import encoder
+from sill.core.certificate import Counts
+from sill.core.request import ChatRequest, WireMessage
+from sill.ports import Overhead
+
+from .servers import Endpointlike
+
+encode = encoder("llama3")
+
+
+def answer(path, body):
+    """What vLLM documents for ``/tokenize``: a text, or a chat through its template."""
+    if path != "/tokenize":
+        return 404, {}
+    if "messages" in body:
+        # One token before each message and one after it, one to open the reply.
+        texts = [message["content"] or "" for message in body["messages"]]
+        count = 1 + sum(2 + len(encode(text)) for text in texts)
+        return 200, {"count": count, "max_model_len": 4096, "tokens": [0] * count}
+    tokens = encode(body["prompt"])
+    return 200, {"count": len(tokens), "max_model_len": 4096, "tokens": tokens}
+
+
+def with_counter(work, answering=answer):
+    async def run():
+        async with Endpointlike(answering).running() as server, httpx.AsyncClient() as client:
+            endpoint = Endpoint(server.base_url, client)
+            chosen = await counter_for("a-model", endpoint=endpoint, probes=Probes())
+            return await work(chosen, server)
+
+    return asyncio.run(run())
+
+
+def test_it_is_recognised():
+    async def work(chosen, server):
+        return chosen.reason, chosen.window, len(server.asked)
+
+    assert with_counter(work) == ("the endpoint counts for itself (vLLM)", 4096, 1)
+
+
+def test_texts_and_requests_are_counted_at_the_server():
+    async def work(chosen, server):
+        request = ChatRequest("a-model", (WireMessage("user", "hello world"),), 1)
+        texts = await chosen.counter.count(["hello world", "", "<|eot_id|>", "\ud800"])
+        return texts, await chosen.counter.count_request(request)
+
+    special, replaced = len(encode("<|eot_id|>")), len(encode("\ufffd"))
+    assert with_counter(work) == (
+        Counts((2, 0, special, replaced), "exact"),
+        Counts((1 + 2 + 2,), "exact"),
+    )
+
+
+def test_the_overhead_is_read_off_the_template():
+    async def work(chosen, server):
+        return await chosen.counter.overhead()
+
+    roles = dict.fromkeys(("system", "user", "assistant", "tool"), 2)
+    assert with_counter(work) == Overhead(message=roles, request=1)
+
+
+def test_a_server_that_fails_later_leaves_estimates():
+    async def work(chosen, server):
+        server._answer = lambda path, body: (500, {})
+        request = ChatRequest("a-model", (WireMessage("user", "hello"),), 1)
+        return [
+            (await chosen.counter.count(["hello"])).kind,
+            (await chosen.counter.count_request(request)).kind,
+        ]
+
+    assert with_counter(work) == ["estimate", "estimate"]
