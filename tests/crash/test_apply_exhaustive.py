@@ -201,30 +201,37 @@ def test_an_error_of_the_disk_leaves_all_or_nothing(number):
 
 
 class Editor:
-    """Somebody who saves a file once, just before effect ``moment``."""
+    """Somebody who saves a file just before each of these effects; ``saved`` is what they saved last."""
 
-    def __init__(self, fs: MemoryFs, path: str, style: str, moment: int) -> None:
-        self.fs, self.path, self.style, self.moment = fs, f"ws/{path}", style, moment
-        self.did_save = False
+    def __init__(self, fs: MemoryFs, path: str, style: str, *moments: int) -> None:
+        self.fs, self.path, self.style, self.moments = fs, f"ws/{path}", style, moments
+        self.saved: bytes | None = None
         self.opened = fs.file(self.path) if style == "opened before" else None
         if self.opened:
             self.opened.writers = 1
 
     def __call__(self, number: int, name: str, arguments: Any) -> None:
-        if number != self.moment:
+        if number not in self.moments:
             return
+        text = b"theirs %d" % number
         found = self.opened or self.fs.file(self.path)
         if self.style == "by renaming":
-            self.fs.put(self.path, b"theirs")
+            self.fs.put(self.path, text)
         elif found is None:
             return
         else:
-            found.data, found.writers = b"theirs", 0
-        self.did_save = True
+            found.data, found.writers = text, 0
+        self.saved = text
 
     def close(self) -> None:
         if self.opened:
             self.opened.writers = 0
+
+    def is_satisfied(self, path: str, tree: dict[str, bytes]) -> bool:
+        """What they saved has the file's name; or, saved into a file opened before, is there at least."""
+        if self.saved is None:
+            return True
+        return self.saved in tree.values() if self.opened else tree.get(path) == self.saved
 
 
 STYLES = ["by renaming", "in place", "opened before"]
@@ -247,8 +254,8 @@ def test_a_save_at_any_moment_is_never_lost(path, style):
         editor.close()
         recover(workspace(fs), LATER.when_ms)
         tree = fs.tree()
-        saves += editor.did_save
-        assert not editor.did_save or b"theirs" in tree.values(), (moment, result)
+        saves += editor.saved is not None
+        assert editor.is_satisfied(path, tree), (moment, result)
         assert not any(name.split("/")[-1].startswith(".~") for name in tree), moment
         if isinstance(result, Conflict):
             conflicts += 1
@@ -264,8 +271,21 @@ def without(path: str, tree: dict[str, bytes]) -> dict[str, bytes]:
     return {
         name: data
         for name, data in tree.items()
-        if name != path and data != b"theirs" and not name.endswith("/")
+        if name != path and not data.startswith(b"theirs") and not name.endswith("/")
     }
+
+
+@pytest.mark.parametrize("path", ["a.md", "gone.md"])
+@pytest.mark.parametrize("style", ["by renaming", "in place"])
+def test_of_two_saves_the_newest_has_the_name(path, style):
+    for moment in range(6, 30):
+        for later in range(moment + 1, moment + 4):
+            fs = fresh()
+            stopping = Stopping(fs, None)
+            stopping.before = editor = Editor(fs, path, style, moment, later)
+            do(stopping)
+            recover(workspace(fs), LATER.when_ms)
+            assert editor.is_satisfied(path, fs.tree()), (moment, later)
 
 
 @pytest.mark.parametrize("path", ["a.md", "sub/c.md", "gone.md"])
@@ -282,7 +302,7 @@ def test_a_save_and_then_a_crash_loses_nothing_either(path, style):
             editor.close()
             recover(workspace(fs), LATER.when_ms)
             tree = fs.tree()
-            assert not editor.did_save or b"theirs" in tree.values(), (moment, stop)
+            assert editor.is_satisfied(path, tree), (moment, stop)
             assert without(path, tree) in (without(path, OLD), without(path, NEW)), (moment, stop)
 
 

@@ -118,11 +118,17 @@ class Fs(Protocol):
 
 
 class DiskFs:
-    """The disk of this machine."""
+    """The disk of this machine.
 
-    def __init__(self, *, can_exchange: bool = True, can_link: bool = True) -> None:
+    Not ``durable``: nothing waits for the disk, for folders that need not survive a power cut.
+    """
+
+    def __init__(
+        self, *, can_exchange: bool = True, can_link: bool = True, durable: bool = True
+    ) -> None:
         self._can_exchange = can_exchange
         self._can_link = can_link
+        self._durable = durable
 
     def root(self, path: Path) -> Dir:
         return Dir(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
@@ -206,7 +212,7 @@ class DiskFs:
             while view:
                 view = view[os.write(descriptor, view) :]
             _dress(descriptor, meta)
-            _sync(descriptor)
+            self.sync(Dir(descriptor))
         except OSError:
             with suppress(OSError):
                 os.unlink(name, dir_fd=directory)
@@ -255,7 +261,8 @@ class DiskFs:
         os.rmdir(name, dir_fd=directory)
 
     def sync(self, directory: Dir) -> None:
-        _sync(directory)
+        if self._durable:
+            _sync(directory)
 
 
 def _flock(descriptor: int, deadline: float) -> None:

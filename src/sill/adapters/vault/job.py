@@ -112,7 +112,7 @@ def carry_out(desk: Desk, job: Job, stamp: Stamp) -> Applied | Conflict:
         job.patch_id,
     )
     foreign = transact(desk, transaction, _images(job), is_stored=job.images is not None)
-    settled = settle(desk, transaction, "aborted" if foreign else "committed", stamp.when_ms)
+    settled = settle(desk, transaction, stamp.when_ms)
     if foreign:
         reasons = dict.fromkeys(foreign, CHANGED)
         return Conflict(reasons, offer(desk, job.explanation, job.changes), settled.kept)

@@ -22,6 +22,7 @@ from .files import Dir, Fs, Meta, sha
 
 State = Literal["open", "prepared", "committed", "aborted", "done"]
 Kind = Literal["apply", "undo", "redo"]
+_STATES = frozenset(get_args(State))
 _PRIVATE = Meta(0o600)
 
 
@@ -70,10 +71,14 @@ class Transaction:
 
 
 class Journal:
+    """Read once and kept in step: whoever uses it holds the workspace's lock."""
+
     def __init__(self, fs: Fs, state: Path) -> None:
         self._fs = fs
         self.home = fs.home(state)
         self._dir = self._folder("tx")
+        self._states: dict[str, State] | None = None
+        self._with_images: set[str] = set()
 
     def __enter__(self) -> "Journal":
         return self
@@ -94,51 +99,63 @@ class Journal:
 
     def new_id(self, token: str) -> str:
         """Later than every other one."""
-        numbers = (name.partition("-")[0] for name in self._fs.names(self._dir))
-        last = max((int(number) for number in numbers if number.isdecimal()), default=0)
-        return f"{last + 1:08d}-{token}"
+        # Names sort by their numbers, which have leading zeros.
+        last = max((*self.states(), *self._with_images), default="0")
+        return f"{int(last.partition('-')[0]) + 1:08d}-{token}"
+
+    def states(self) -> dict[str, State]:
+        """Every record by its id, oldest first."""
+        if self._states is None:
+            self._states = {}
+            for name in self._fs.names(self._dir):
+                id, _, suffix = name.rpartition(".")
+                if suffix == "images":
+                    self._with_images.add(id)
+                elif suffix in _STATES:
+                    self._states[id] = suffix  # type: ignore[assignment]
+        return self._states
 
     def begin(self, transaction: Transaction, images: Mapping[str, bytes] | None) -> None:
         """Write down what is going to be done, and the bytes, unless an earlier record holds them."""
+        id = transaction.id
         if images is not None:
-            packed = _pack(images)
-            self._fs.write(self._dir, f"{transaction.id}.images", packed, _PRIVATE)
+            self._fs.write(self._dir, f"{id}.images", _pack(images), _PRIVATE)
+            self._with_images.add(id)
         record = json.dumps(_body(transaction), ensure_ascii=False).encode()
-        self._fs.write(self._dir, f"{transaction.id}.open", record, _PRIVATE)
+        self._fs.write(self._dir, f"{id}.open", record, _PRIVATE)
+        self.states()[id] = "open"
         self._fs.sync(self._dir)
 
-    def move(self, id: str, old: State, new: State) -> None:
+    def move(self, id: str, new: State) -> None:
+        old = self.states()[id]
         self._fs.rename(self._dir, f"{id}.{old}", f"{id}.{new}")
+        self.states()[id] = new
         # History is not worth waiting for: a record that is found committed again is settled again.
         if new != "done":
             self._fs.sync(self._dir)
 
-    def drop(self, id: str, state: State) -> None:
+    def drop(self, id: str) -> None:
         """Forget a transaction that changed nothing."""
-        self._fs.unlink(self._dir, f"{id}.{state}")
-        self._drop_images(id)
-
-    def _drop_images(self, id: str) -> None:
-        with suppress(FileNotFoundError):
-            self._fs.unlink(self._dir, f"{id}.images")
-
-    def states(self) -> dict[str, State]:
-        """Every record by its id, oldest first."""
-        found = (name.rpartition(".") for name in self._fs.names(self._dir))
-        return {id: state for id, _, state in found if state in get_args(State)}  # type: ignore[misc]
+        state = self.states().pop(id, None)
+        if state is not None:
+            self._fs.unlink(self._dir, f"{id}.{state}")
+        self.forget_images([id])
 
     def drop_orphans(self) -> None:
         """Images whose record was never written."""
-        names = self._fs.names(self._dir)
-        records = {name.rpartition(".")[0] for name in names if not name.endswith(".images")}
-        for name in names:
-            id, _, suffix = name.rpartition(".")
-            if suffix == "images" and id not in records:
-                self._drop_images(id)
+        records = self.states()
+        self.forget_images([id for id in self._with_images if id not in records])
 
-    def read(self, id: str, state: State) -> Transaction | None:
+    def forget_images(self, ids: Iterable[str]) -> None:
+        """These can no longer be undone."""
+        for id in ids:
+            self._with_images.discard(id)
+            with suppress(FileNotFoundError):
+                self._fs.unlink(self._dir, f"{id}.images")
+
+    def read(self, id: str) -> Transaction | None:
         """None if the record cannot be read: cut off while it was being written."""
-        held = self._fs.read(self._dir, f"{id}.{state}")
+        held = self._fs.read(self._dir, f"{id}.{self.states()[id]}")
         if held is None:
             return None
         try:
@@ -153,16 +170,8 @@ class Journal:
 
     def image_sizes(self) -> dict[str, int]:
         """How many bytes each record keeps, oldest first."""
-        return {
-            name.removesuffix(".images"): self._fs.size(self._dir, name)
-            for name in self._fs.names(self._dir)
-            if name.endswith(".images")
-        }
-
-    def forget_images(self, ids: Iterable[str]) -> None:
-        """These can no longer be undone."""
-        for id in ids:
-            self._drop_images(id)
+        self.states()
+        return {id: self._fs.size(self._dir, f"{id}.images") for id in sorted(self._with_images)}
 
 
 def _pack(images: Mapping[str, bytes]) -> bytes:

@@ -26,17 +26,17 @@ def recover(workspace: Workspace, now_ms: int) -> tuple[Recovered, ...]:
 
 def recover_at(desk: Desk, now_ms: int) -> tuple[Recovered, ...]:
     """Oldest first. Stopped anywhere, it does the same again the next time."""
-    live = {id: state for id, state in desk.journal.states().items() if state != "done"}
-    recovered = tuple(_recover(desk, id, state, now_ms) for id, state in live.items())
+    live = [(id, state) for id, state in desk.journal.states().items() if state != "done"]
+    recovered = tuple(_recover(desk, id, state, now_ms) for id, state in live)
     desk.journal.drop_orphans()
     return recovered
 
 
 def _recover(desk: Desk, id: str, state: State, now_ms: int) -> Recovered:
-    transaction = desk.journal.read(id, state)
+    transaction = desk.journal.read(id)
     if transaction is None:
         # Cut off while it was being written, so nothing had been staged.
-        desk.journal.drop(id, state)
+        desk.journal.drop(id)
         return Recovered(id, "discarded")
     if state == "open":
         abandon(desk, transaction)
@@ -45,7 +45,6 @@ def _recover(desk: Desk, id: str, state: State, now_ms: int) -> Recovered:
     outcome: Literal["finished", "taken back", "cleaned up"] = "cleaned up"
     if state == "prepared":
         foreign = finish(desk, transaction, desk.journal.images(transaction.images))
-        state = "aborted" if foreign else "committed"
         outcome = "taken back" if foreign else "finished"
-    settled = settle(desk, transaction, state, now_ms)
+    settled = settle(desk, transaction, now_ms)
     return Recovered(id, outcome, foreign, settled.kept)

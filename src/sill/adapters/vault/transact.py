@@ -16,7 +16,7 @@ from typing import Literal
 
 from ...errors import VaultError
 from .files import Dir, DiskFs, Fs, NotAFile, Walker
-from .journal import Entry, Journal, State, Transaction
+from .journal import Entry, Journal, Transaction
 from .swap import Place, content, finish_trade, restage, stage, swap_in, swap_out
 
 LATE_MS = 2_000  # where the system cannot say who has a file open, it is left alone this long
@@ -107,7 +107,7 @@ def transact(
         with suppress(OSError):
             abandon(desk, transaction)
         raise VaultError(f"cannot write: {error.strerror}", hint="nothing was changed") from error
-    desk.journal.move(transaction.id, "open", "prepared")
+    desk.journal.move(transaction.id, "prepared")
     try:
         return finish(desk, transaction, images)
     except OSError:
@@ -133,7 +133,7 @@ def finish(desk: Desk, transaction: Transaction, images: Mapping[str, bytes]) ->
             if place and not swap_out(desk.fs, place, images) and place.entry.path not in foreign:
                 foreign.append(place.entry.path)
     _sync_dirs(desk, transaction)
-    desk.journal.move(transaction.id, "prepared", "aborted" if foreign else "committed")
+    desk.journal.move(transaction.id, "aborted" if foreign else "committed")
     return tuple(foreign)
 
 
@@ -191,21 +191,20 @@ def abandon(desk: Desk, transaction: Transaction) -> None:
             with suppress(FileNotFoundError):
                 desk.fs.unlink(place.directory, place.temp)
     _remove_dirs(desk, transaction.made_dirs)
-    desk.journal.drop(transaction.id, "open")
+    desk.journal.drop(transaction.id)
 
 
-def settle(desk: Desk, transaction: Transaction, state: State, now_ms: int) -> Settled:
+def settle(desk: Desk, transaction: Transaction, now_ms: int) -> Settled:
     """Clean up after a transaction that has ended; what cannot be done yet is left for the next time."""
-    is_recorded = state != "committed" or _record(desk, transaction)
+    is_committed = desk.journal.states()[transaction.id] == "committed"
+    is_recorded = not is_committed or _record(desk, transaction)
     try:
-        return _settle(desk, transaction, state, now_ms, is_recorded)
+        return _settle(desk, transaction, now_ms, is_recorded)
     except OSError:
         return Settled((), False, is_recorded)
 
 
-def _settle(
-    desk: Desk, transaction: Transaction, state: State, now_ms: int, is_recorded: bool
-) -> Settled:
+def _settle(desk: Desk, transaction: Transaction, now_ms: int, is_recorded: bool) -> Settled:
     kept: list[Kept] = []
     is_clean = True
     is_late = now_ms - transaction.when_ms >= LATE_MS
@@ -220,12 +219,12 @@ def _settle(
                 kept.append(found)
     if not is_clean or not is_recorded:
         return Settled(tuple(kept), False, is_recorded)
-    if state == "committed":
+    if desk.journal.states()[transaction.id] == "committed":
         _remove_dirs(desk, transaction.spare_dirs)
-        desk.journal.move(transaction.id, "committed", "done")
+        desk.journal.move(transaction.id, "done")
     else:
         _remove_dirs(desk, transaction.made_dirs)
-        desk.journal.drop(transaction.id, state)
+        desk.journal.drop(transaction.id)
     return Settled(tuple(kept), True, is_recorded)
 
 

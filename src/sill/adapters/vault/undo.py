@@ -131,7 +131,7 @@ def _find(journal: Journal, kind: str, id: str | None) -> Transaction | Nothing:
 
 def _newest_first(journal: Journal) -> Iterator[Transaction]:
     for id, state in reversed(journal.states().items()):
-        transaction = journal.read(id, state) if state in ("committed", "done") else None
+        transaction = journal.read(id) if state in ("committed", "done") else None
         if transaction is not None:
             yield transaction
 
@@ -209,7 +209,7 @@ def prune(
         total = sum(sizes.values())
         forgotten: list[str] = []
         for id, state in desk.journal.states().items():
-            transaction = desk.journal.read(id, state) if state == "done" and id in sizes else None
+            transaction = desk.journal.read(id) if state == "done" and id in sizes else None
             if total <= keep_bytes:
                 break
             if transaction is not None and now_ms - transaction.when_ms > keep_ms:
