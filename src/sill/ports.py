@@ -1,7 +1,7 @@
 """The few places where the engine meets the world."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from .core.certificate import Certificate, Counts, Tokenizer, Usage
@@ -162,6 +162,12 @@ class Opening:
     epoch: Epoch
     plan: str
     request: bytes
+
+    def begun_by(self, turn: str) -> "Opening":
+        """With this turn's own id where a new epoch keeps no earlier one."""
+        if self.epoch.number == 0 or self.epoch.first is not None:
+            return self
+        return replace(self, epoch=replace(self.epoch, first=turn))
 
 
 @dataclass(frozen=True, slots=True)

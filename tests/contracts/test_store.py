@@ -137,6 +137,23 @@ def test_history_starts_at_the_epochs_first_turn(keep):
     keep(check)
 
 
+def test_an_epoch_that_keeps_no_earlier_turn_starts_with_the_turn_that_began_it(keep):
+    async def check(store):
+        chat = await store.new_chat("w")
+        await say(store, chat, "0")
+        begun = await say(store, chat, "1", Epoch(1, None))
+        await say(store, chat, "2", (await store.history(chat)).epoch)
+        history = await store.history(chat)
+
+        assert (asked(history.turns), history.epoch, history.earlier) == (
+            ["1", "2"],
+            Epoch(1, begun),
+            1,
+        )
+
+    keep(check)
+
+
 def test_a_second_open_turn_is_refused_and_writes_nothing(keep):
     async def check(store):
         chat = await store.new_chat("w")

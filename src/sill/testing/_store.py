@@ -132,6 +132,7 @@ class MemoryStore:
         found = self._chats[chat]
         now = self._clock()
         id = f"turn-{len(self._turns) + 1}"
+        opening = opening.begun_by(id)
         self._turns[id] = StoredTurn(
             id=id,
             chat=chat,

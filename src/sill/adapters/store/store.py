@@ -76,7 +76,8 @@ class DatabaseStore(Shelf):
 
     async def begin(self, chat: str, opening: Opening) -> str:
         await self._finish_late(chat)
-        draft = drafts.draft(new_id(), opening, await self._recall(chat))
+        turn = new_id()
+        draft = drafts.draft(turn, opening.begun_by(turn), await self._recall(chat))
 
         async def script(transaction: Transaction) -> tuple[Held, Recent]:
             return await turns.begin(transaction, chat, draft, self._holder, self._times)
