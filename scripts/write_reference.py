@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sill.settings import PROFILES, TABLE, Spec
+from sill.settings import FALLBACK, PRICE, PROFILES, TABLE, Spec
 
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
@@ -23,9 +23,10 @@ reply = 2000
 temperature = 0.3
 ```
 
-A project's file may name a remote `base_url`, an `api_key`, a `database` or a `local_model` only after one
-`sill trust` in that folder: such a file can come with somebody else's notes, and it decides where your text goes.
-The trust holds for the file exactly as it was; a change asks again. Loopback addresses need no trust.
+A project's file may name a remote `base_url`, an `api_key`, a `database` or a `local_model`, allow a remote fallback,
+or touch limits and prices only after one `sill trust` in that folder: such a file can come with somebody else's notes,
+and it decides where your text goes and what may be spent. The trust holds for the file exactly as it was; a change
+asks again. Loopback addresses need no trust.
 
 ## General
 
@@ -41,17 +42,45 @@ same name. In a file they stand under `[profile.NAME]`; in the environment they 
 `LLM_CHAT_OPS_MODEL`.
 
 {profile}
+
+## Fallbacks
+
+Endpoints that are asked, in their order, when a profile's own does not answer; see [Costs](../costs.md). In a file
+only, any number of them; a project's list replaces the user's.
+
+```toml
+[[profile.chat.fallback]]
+base_url = "https://openrouter.ai/api/v1"
+model = "qwen/qwen3-8b"
+api_key_env = "OPENROUTER_API_KEY"
+```
+
+{fallback}
+
+## Prices
+
+In dollars per million tokens, by the model's name at its endpoint; they go before the prices Sill knows.
+
+```toml
+[prices."qwen/qwen3-8b"]
+prompt = 0.05
+completion = 0.4
+```
+
+{price}
 """
 
 
 def settings_page() -> str:
-    general = {key: spec for key, spec in TABLE.items() if "." not in key}
+    general = {key: spec for key, spec in TABLE.items() if not key.startswith("profile.")}
     chat = "profile.chat."
     profile = {k.removeprefix(chat): s for k, s in TABLE.items() if k.startswith(chat)}
     return SETTINGS.format(
         general=table(general, with_env=True),
         profiles=", ".join(f"`{name}`" for name in PROFILES),
         profile=table(profile, with_env=False),
+        fallback=table(FALLBACK, with_env=False),
+        price=table(PRICE, with_env=False),
     )
 
 

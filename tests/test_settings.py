@@ -84,6 +84,17 @@ def test_a_profile_falls_back_to_the_general_value(tmp_path):
         pytest.param({"user": "[profile.chat]\nlayout='x'"}, ["folded, separate"], id="not a choice"),
         pytest.param({"environment": {"SILL_WINDOW": "lots"}}, ["SILL_WINDOW=lots", "not a number"], id="variable"),
         pytest.param({"environment": {"SILL_PROBE": "maybe"}}, ["SILL_PROBE=maybe", "true or false"], id="not a yes or no"),
+        pytest.param({"user": "[prices.m]\nprompt=1"}, ["user.toml", "`prices.m` lacks `completion`", "per million"], id="half a price"),
+        pytest.param({"user": "[prices.m]\nprompt=-1\ncompletion=1"}, ["`prices.m.prompt` is -1", "at least 0"], id="a negative price"),
+        pytest.param({"user": "[prices.m]\nprompt='1'\ncompletion=1"}, ["`prices.m.prompt`", "a number", "'1'"], id="a price in words"),
+        pytest.param({"user": "[prices.m]\npromt=1\ncompletion=1"}, ["`prices.m.promt`", "did you mean `prompt`?"], id="misspelt price"),
+        pytest.param({"user": "prices = 3"}, ["`prices`", '[prices."MODEL"]'], id="a price of nothing"),
+        pytest.param({"user": "[[profile.chat.fallback]]\nmodel='m'"}, ["`profile.chat.fallback.1` lacks `base_url`"], id="a fallback without address"),
+        pytest.param({"user": "[[profile.chat.fallback]]\nbase_url='b'\nreply=3"}, ["`profile.chat.fallback.1.reply`", "known are base_url"], id="not of a fallback"),
+        pytest.param({"user": "[profile.chat.fallback]\nbase_url='b'"}, ["`profile.chat.fallback.base_url`", "[[profile.NAME.fallback]]"], id="one pair of brackets"),
+        pytest.param({"user": "[[profile.chatt.fallback]]\nbase_url='b'"}, ["profile.chatt.fallback.1.base_url"], id="fallback of nobody"),
+        pytest.param({"user": "[limits]\nday = -1"}, ["`limits.day` is -1", "at least 0"], id="a negative limit"),
+        pytest.param({"user": "[limits]\nweek = 1"}, ["`limits.week`", "unknown setting"], id="no such limit"),
         pytest.param({"environment": {"LLM_CHAT_MODLE": "x"}}, ["LLM_CHAT_MODLE", "did you mean LLM_CHAT_MODEL?"], id="misspelt variable"),
     ],
 )  # fmt: skip
@@ -121,3 +132,69 @@ def test_the_project_file_is_looked_for_upward_but_not_above_home(tmp_path, monk
     (home / "notes" / "sill.toml").write_text("")
 
     assert find_project_file(deep) == home / "notes" / "sill.toml"
+
+
+PRICES = """
+[prices."gpt-4.1-mini"]
+prompt = 0.4
+completion = 1.6
+[prices.other]
+prompt = 0
+completion = 0
+"""
+
+
+def test_prices_are_kept_by_model_and_replaced_whole(tmp_path):
+    project = '[prices."gpt-4.1-mini"]\nprompt = 1\ncompletion = 2\ncached = 0.5'
+
+    assert loaded(tmp_path, user=PRICES, project=project).prices() == {
+        "gpt-4.1-mini": {"prompt": 1.0, "completion": 2.0, "cached": 0.5},
+        "other": {"prompt": 0.0, "completion": 0.0},
+    }
+
+
+def test_a_name_with_dots_may_go_without_quotes(tmp_path):
+    unquoted = PRICES.replace('"gpt-4.1-mini"', "gpt-4.1-mini")
+
+    assert loaded(tmp_path, user=unquoted).prices() == loaded(tmp_path, user=PRICES).prices()
+
+
+FALLBACKS = """
+[[profile.chat.fallback]]
+base_url = "http://one"
+api_key_env = "ONE_KEY"
+[[profile.chat.fallback]]
+base_url = "http://two"
+api_key = "sk-canary-two"
+"""
+
+
+def test_fallbacks_keep_their_order_and_their_keys(tmp_path):
+    settings = loaded(
+        tmp_path, user=FALLBACKS, environment={"ONE_KEY": "sk-canary-one", "OPENAI_API_KEY": "x"}
+    )
+    names = settings.fallbacks("chat")
+
+    assert [settings.get(f"{name}.base_url", str) for name in names] == ["http://one", "http://two"]
+    assert [settings.get(f"{name}.api_key", str) for name in names] == [
+        "sk-canary-one",
+        "sk-canary-two",
+    ]
+    assert "sk-canary" not in str(list(settings.shown()))
+    assert settings.fallbacks("edit") == ()
+
+
+def test_a_project_replaces_the_whole_list_of_fallbacks(tmp_path):
+    settings = loaded(
+        tmp_path, user=FALLBACKS, project="[[profile.chat.fallback]]\nbase_url = 'http://p'"
+    )
+
+    assert settings.fallbacks("chat") == ("profile.chat.fallback.1",)
+    assert settings.get("profile.chat.fallback.1.base_url", str) == "http://p"
+    assert settings.get("profile.chat.fallback.1.api_key_env", str) is None
+
+
+def test_limits_have_variables_of_their_own(tmp_path):
+    settings = loaded(tmp_path, environment={"SILL_LIMITS_DAY": "2.5"})
+
+    assert settings.get("limits.day", float) == 2.5

@@ -39,6 +39,18 @@ def test_what_stays_on_the_machine_needs_no_trust(tmp_path, project):
         ),
         pytest.param("api_key = 'x'", id="a key"),
         pytest.param("database = 'postgresql://evil.example/x'", id="a database"),
+        pytest.param(
+            "[[profile.chat.fallback]]\nbase_url = 'https://evil.example'", id="a remote fallback"
+        ),
+        pytest.param(
+            "[[profile.chat.fallback]]\nbase_url = 'http://127.0.0.1'\napi_key_env = 'SECRET'",
+            id="somebody else's key",
+        ),
+        pytest.param("remote_fallback = true", id="consent to a remote fallback"),
+        pytest.param("[profile.chat]\nremote_fallback = true", id="consent in a profile"),
+        pytest.param("[limits]\nday = 1000", id="a higher limit"),
+        pytest.param("[limits]\nunknown_price = 'allow'", id="a limit that does not hold"),
+        pytest.param("[prices.m]\nprompt = 0\ncompletion = 0", id="a price of nothing"),
     ],
 )
 def test_what_leaves_the_machine_does(tmp_path, project):

@@ -1,7 +1,7 @@
-"""Which project settings may choose where text is sent.
+"""Which project settings may choose where text is sent and what may be spent.
 
 A ``sill.toml`` that comes with somebody else's folder must not be able to send the user's notes and
-key to an address the user never chose. Loopback addresses are always fine; anything else needs one
+key to an address the user never chose, nor to lift the user's limits. Loopback addresses are always fine; anything else needs one
 ``sill trust``, bound to the exact content of the file.
 """
 
@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 from .errors import SettingsError
 from .settings import Settings
 
-_POWERFUL = ("base_url", "api_key", "database", "local_model")
+_POWERFUL = ("base_url", "api_key", "api_key_env", "database", "local_model", "remote_fallback")
+_MONEY = ("limits.", "prices.")
 
 
 def refuse_untrusted(settings: Settings, project_file: Path | None, trust_file: Path) -> None:
@@ -24,12 +25,14 @@ def refuse_untrusted(settings: Settings, project_file: Path | None, trust_file: 
         return
     for key, value in settings.values.items():
         name = key.rsplit(".", 1)[-1]
-        if value.origin != "project file" or name not in _POWERFUL:
+        is_money = key.startswith(_MONEY)
+        if value.origin != "project file" or not (is_money or name in _POWERFUL):
             continue
         if name == "base_url" and is_loopback(str(value.value)):
             continue
+        decides = "what may be spent" if is_money else "where your text goes"
         raise SettingsError(
-            f"{project_file} sets `{key}`, which decides where your text goes, and is not trusted yet",
+            f"{project_file} sets `{key}`, which decides {decides}, and is not trusted yet",
             hint="look at it, then run `sill trust` in that folder",
         )
 

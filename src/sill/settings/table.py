@@ -1,0 +1,142 @@
+"""What can be set: one row for each, and two groups that come in any number."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+PROFILES = ("chat", "chat_ops", "edit", "completion")
+
+Scalar = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One thing that can be set."""
+
+    kind: type[Scalar]
+    help: str
+    default: Scalar | None = None
+    env: tuple[str, ...] = ()
+    secret: bool = False
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+
+
+_ENDPOINT = {
+    "base_url": Spec(str, "address of an OpenAI-compatible endpoint, with or without /v1"),
+    "api_key": Spec(str, "key for that endpoint", secret=True),
+    "model": Spec(str, "model name at that endpoint"),
+    "tokenizer": Spec(str, "`auto`, an encoding such as o200k_base, or a path to a tokenizer.json"),
+    "window": Spec(int, "context window in tokens, where the endpoint does not tell", low=256),
+}
+
+_PROFILE = {
+    **_ENDPOINT,
+    "reply": Spec(int, "tokens kept free for the answer", low=1),
+    "margin": Spec(float, "share of the window kept free beside that", low=0, high=0.5),
+    "system_cap": Spec(int, "most tokens the system prompt may take", low=64),
+    "high_water": Spec(float, "share of the room at which old turns are evicted", low=0.1, high=1),
+    "low_water": Spec(float, "share of the room they are evicted down to", low=0.05, high=1),
+    "temperature": Spec(float, "sampling temperature", low=0, high=2),
+    "layout": Spec(str, "how hidden context is sent", choices=("folded", "separate")),
+    "template": Spec(str, "id of the system prompt"),
+    "connect_timeout": Spec(float, "seconds to wait for a connection", low=0.01),
+    "first_timeout": Spec(float, "seconds to wait for the first word of an answer", low=0.01),
+    "idle_timeout": Spec(float, "seconds of silence that end an answer", low=0.01),
+    "remote_fallback": Spec(
+        bool, "let a fallback elsewhere answer when the model is on this machine"
+    ),
+}
+
+# One of the endpoints that are asked, in their order, when a profile's own does not answer.
+FALLBACK = {
+    **_ENDPOINT,
+    "api_key_env": Spec(str, "name of the environment variable that holds the key"),
+}
+# Dollars per million tokens.
+PRICE = {
+    "prompt": Spec(float, "what is sent", low=0),
+    "completion": Spec(float, "what is answered, thoughts included", low=0),
+    "cached": Spec(float, "the part of the prompt the server had already; else as `prompt`", low=0),
+    "cache_write": Spec(float, "the part it stored for later; else as `prompt`", low=0),
+}
+NEEDED = {"fallback": ("base_url",), "price": ("prompt", "completion")}
+
+_GLOBAL = {
+    **_ENDPOINT,
+    "probe": Spec(bool, "ask the endpoint how it counts and how large its window is", True),
+    "database": Spec(str, "SQLite file or postgresql:// URL that keeps the chats", secret=True),
+    "local_model": Spec(str, "path to the GGUF file of the local model"),
+    "local_window": Spec(int, "context window of the local model", low=256),
+    "instructions": Spec(
+        str, "what the model should always keep in mind; part of the system prompt"
+    ),
+    "max_file_bytes": Spec(int, "largest file that is read", 8_000_000, low=1),
+    "remote_fallback": Spec(
+        bool, "let a fallback elsewhere answer when the model is on this machine", False
+    ),
+    "limits.request": Spec(float, "most dollars one question may cost", low=0),
+    "limits.chat": Spec(float, "most dollars one chat may cost", low=0),
+    "limits.day": Spec(float, "most dollars a day may cost, from midnight on", low=0),
+    "limits.user": Spec(float, "most dollars that may be spent altogether", low=0),
+    "limits.warn_at": Spec(
+        float, "share of a limit from which on you are warned", 0.8, low=0, high=1
+    ),
+    "limits.unknown_price": Spec(
+        str,
+        "a model whose price nobody knows, where a limit is set",
+        "refuse",
+        choices=("refuse", "allow"),
+    ),
+}
+
+_ENVIRONMENT = {
+    "base_url": ("SILL_BASE_URL", "OPENAI_BASE_URL"),
+    "api_key": ("SILL_API_KEY", "OPENAI_API_KEY"),
+    "database": ("SILL_DATABASE_URL",),
+}
+
+
+def _table() -> dict[str, Spec]:
+    table = {
+        key: replace(spec, env=_ENVIRONMENT.get(key, (_variable("SILL", key),)))
+        for key, spec in _GLOBAL.items()
+    }
+    for profile in PROFILES:
+        for key, spec in _PROFILE.items():
+            table[f"profile.{profile}.{key}"] = replace(spec, env=(_variable("LLM", profile, key),))
+    return table
+
+
+def _variable(*parts: str) -> str:
+    return "_".join(parts).replace(".", "_").upper()
+
+
+TABLE: Mapping[str, Spec] = _table()
+
+
+def spec_of(key: str) -> Spec | None:
+    """What may stand under ``key``: in the table, or in one of any number of fallbacks and prices."""
+    group, name = group_of(key), key.rsplit(".", 1)[-1]
+    if group is None:
+        return TABLE.get(key)
+    return (PRICE if group.startswith("prices.") else FALLBACK).get(name)
+
+
+def group_of(key: str) -> str | None:
+    """``prices.MODEL`` or ``profile.NAME.fallback.N``, which is set as a whole; None for a single value.
+
+    A model's name may hold dots: what follows the last one is always the field.
+    """
+    match key.split("."):
+        case ["prices", _, *_, _]:
+            return key.rsplit(".", 1)[0]
+        case ["profile", profile, "fallback", _, _] if profile in PROFILES:
+            return key.rsplit(".", 1)[0]
+        case _:
+            return None
+
+
+def has_general(key: str) -> bool:
+    """A profile that lacks this has the general one."""
+    return key in _GLOBAL
