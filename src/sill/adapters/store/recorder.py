@@ -23,6 +23,7 @@ _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 # up by content. "inline" stands in the recipe itself.
 Form = Literal["inline", "text", "bytes", "string"]
 _FORMS: tuple[Form, ...] = ("inline", "text", "bytes", "string")
+_CODES = {form: code for code, form in enumerate(_FORMS)}
 
 
 class Piece(NamedTuple):
@@ -188,7 +189,7 @@ def write_recipe(pieces: Sequence[Piece], key_of: Callable[[bytes], int]) -> byt
     recipe = bytearray()
     for form, content in pieces:
         number = len(content) if form == "inline" else key_of(content)
-        _write_number(recipe, number << 2 | _FORMS.index(form))
+        _write_number(recipe, number << 2 | _CODES[form])
         if form == "inline":
             recipe += content
     return bytes(recipe)

@@ -23,7 +23,7 @@ CREATE TABLE chats (
   created {int} NOT NULL, used {int} NOT NULL, turns {int} NOT NULL DEFAULT 0, head {int},
   pinned {int} NOT NULL DEFAULT 0, archived {int} NOT NULL DEFAULT 0, UNIQUE (owner, id)
 );
-CREATE INDEX chats_of_workspace ON chats (owner, workspace, used);
+CREATE INDEX chats_of_workspace ON chats (owner, workspace);
 CREATE TABLE contents (
   key {key}, owner TEXT NOT NULL, hash {blob} NOT NULL, size {int} NOT NULL, codec {int} NOT NULL,
   body {blob} NOT NULL, UNIQUE (owner, hash)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ from .database import Database, Transaction
 from .drafts import Recent
 from .leases import Held, LeaseTimes
 from .shelf import Shelf, new_id
+
+# Sizes, counts, ids and outcomes; never a text.
+log = logging.getLogger("sill.store")
 
 FLUSH_CHARACTERS = 256
 FLUSH_SECONDS = 0.75
@@ -92,6 +96,13 @@ class DatabaseStore(Shelf):
         self._open[draft.turn] = _Open(chat, held, kept_at=time.monotonic())
         if self._heart is None:
             self._heart = asyncio.ensure_future(self._beat())
+        log.debug(
+            "begun turn=%s messages=%d request_bytes=%d fence=%d",
+            draft.turn,
+            len(opening.messages),
+            len(opening.request),
+            held.fence,
+        )
         return draft.turn
 
     async def _give_up(self, writing: "asyncio.Future[tuple[Held, Recent]]") -> None:
@@ -160,9 +171,13 @@ class DatabaseStore(Shelf):
                 lambda t: turns.finish(t, state.held, closing, texts), lasting=False
             )
         except Fenced:
+            log.warning("fenced out turn=%s fence=%d", turn, state.held.fence)
             self._let_go(turn)
             raise
         self._let_go(turn)
+        log.debug(
+            "finished turn=%s status=%s messages=%d", turn, closing.status, len(closing.messages)
+        )
 
     async def _finish_late(self, chat: str | None = None) -> None:
         """Write the answers that could not be written when they came."""
@@ -218,7 +233,9 @@ class DatabaseStore(Shelf):
         """Close the turns that dead processes left open; how many there were."""
         if not await self._database.read(turns.abandoned):
             return 0
-        return await self._database.write(turns.interrupt_abandoned)
+        closed = await self._database.write(turns.interrupt_abandoned)
+        log.info("interrupted turns=%d", closed)
+        return closed
 
     async def close(self) -> None:
         """Open turns stay open until somebody finds their holder gone."""
