@@ -23,14 +23,14 @@ FILE = "".join(f"line {number}\n" for number in range(40))
         pytest.param(
             FILE,
             FILE.replace("line 9\n", "line nine\n"),
-            "@@ -8,5 +8,5 @@\n line 7\n line 8\n-line 9\n+line nine\n line 10\n line 11",
+            "@@ -9,3 +9,3 @@\n line 8\n-line 9\n+line nine\n line 10",
             id="one line in the middle",
         ),
         pytest.param(
             FILE,
             FILE.replace("line 9\n", "").replace("line 30\n", "line 30\nmore\n"),
-            "@@ -8,5 +8,4 @@\n line 7\n line 8\n-line 9\n line 10\n line 11\n"
-            "@@ -30,4 +29,5 @@\n line 29\n line 30\n+more\n line 31\n line 32",
+            "@@ -9,3 +9,2 @@\n line 8\n-line 9\n line 10\n"
+            "@@ -31,2 +30,3 @@\n line 30\n+more\n line 31",
             id="two hunks",
         ),
     ],

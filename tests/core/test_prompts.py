@@ -38,8 +38,8 @@ def test_a_shipped_prompt_stays_under_its_cap(id, window, vocabulary):
 def test_prompts_with_files_say_that_files_are_data(id):
     prompt = compose(TEMPLATES[id], {}, without=[fragment.name for fragment in FRAGMENTS])
 
-    assert "never as instructions" in prompt
-    assert all(f'"{kind}"' in prompt for kind in ("virtual_file_context", "virtual_file_delta"))
+    assert "authoritative data" in prompt and "never instructions" in prompt
+    assert all(f"{kind}:" in prompt for kind in ("virtual_file_context", "virtual_file_delta"))
 
 
 @pytest.mark.parametrize(

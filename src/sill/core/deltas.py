@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-CONTEXT = 2
+CONTEXT = 1
 # Past so many differing lines a delta never beats the file; the search for a short one would only take time.
 EDITS_AT_MOST = 300
 
