@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ...core.edits import Change, Rejected
+from ...core.ops import Problem
 from ...core.proposal import Preview, Proposal, base_hash, outcome, patch_id
 from .files import Held
 from .job import (
@@ -68,6 +69,8 @@ def apply(workspace: Workspace, proposal: Proposal, approval: Approval, stamp: S
     if wanted != NotApproved(approval.base_hash, approval.patch_id):
         return wanted
     changes = edited.changes
+    if not changes:
+        return Rejected((Problem(None, "", "nothing proposed", "the files are like this already"),))
     paths = allowed(changes, approval.sensitive)
     if isinstance(paths, Refused):
         return paths

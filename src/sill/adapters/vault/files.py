@@ -20,7 +20,6 @@ from typing import Any, NewType, Protocol
 
 from ...errors import VaultBusy
 
-LOCK_SECONDS = 10.0
 Dir = NewType("Dir", int)
 _UNSUPPORTED = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM}
 
@@ -124,11 +123,17 @@ class DiskFs:
     """
 
     def __init__(
-        self, *, can_exchange: bool = True, can_link: bool = True, durable: bool = True
+        self,
+        *,
+        can_exchange: bool = True,
+        can_link: bool = True,
+        durable: bool = True,
+        lock_seconds: float = 10.0,
     ) -> None:
         self._can_exchange = can_exchange
         self._can_link = can_link
         self._durable = durable
+        self._lock_seconds = lock_seconds
 
     def root(self, path: Path) -> Dir:
         return Dir(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
@@ -142,7 +147,7 @@ class DiskFs:
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open("lock", flags, 0o600, dir_fd=directory)
         try:
-            _flock(descriptor, time.monotonic() + LOCK_SECONDS)
+            _flock(descriptor, time.monotonic() + self._lock_seconds)
             yield
         finally:
             os.close(descriptor)
