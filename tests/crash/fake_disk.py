@@ -147,8 +147,8 @@ class MemoryFs:
         return len(held.data) if held else 0
 
     def is_free(self, directory: Dir, name: str) -> bool | None:
-        found = self._open[directory].names[name]
-        return isinstance(found, File) and not found.writers
+        found = self._open[directory].names.get(name)
+        return None if found is None else isinstance(found, File) and not found.writers
 
     # Effects.
 

@@ -111,16 +111,11 @@ def swap_out(fs: Fs, place: Place, images: Mapping[str, bytes]) -> bool:
 
 
 def restage(fs: Fs, place: Place, images: Mapping[str, bytes]) -> bool:
-    """Make sure that the new state lies ready; whether it does."""
+    """Write the new state again, where it does not lie ready any more; False if its bytes are lost."""
     entry = place.entry
-    if entry.new is None:
-        return True
-    there = content(fs, place.directory, place.temp)
-    if there == entry.new:
-        return True
-    if entry.new not in images:
+    if entry.new is None or entry.new not in images:
         return False
-    if there is not None:
+    with suppress(FileNotFoundError):
         fs.unlink(place.directory, place.temp)
     fs.write(place.directory, place.temp, images[entry.new], entry.meta)
     return True

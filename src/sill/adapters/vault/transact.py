@@ -122,10 +122,13 @@ def finish(desk: Desk, transaction: Transaction, images: Mapping[str, bytes]) ->
     for place in places.values():
         if place:
             finish_trade(desk.fs, place)
-    foreign = [entry.path for entry in transaction.entries if not _is_ours(desk, entry)]
+    found = {path: _found(desk.fs, place) for path, place in places.items()}
+    foreign = [
+        entry.path for entry in transaction.entries if not _is_ours(entry, found[entry.path])
+    ]
     for entry in transaction.entries if not foreign else ():
-        place = places[entry.path]
-        if place and not _moved(desk.fs, place, images):
+        place, now = places[entry.path], found[entry.path]
+        if place and now and not _moved(desk.fs, place, now, images):
             foreign.append(entry.path)
             break
     if foreign:
@@ -137,21 +140,37 @@ def finish(desk: Desk, transaction: Transaction, images: Mapping[str, bytes]) ->
     return tuple(foreign)
 
 
-def _is_ours(desk: Desk, entry: Entry) -> bool:
-    """Whether the file is in its base or its new state, and no unknown save was displaced by us."""
-    place = desk.place(entry)
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What has the file's name and what has its temporary name."""
+
+    name: str | None
+    temp: str | None
+
+
+def _found(fs: Fs, place: Place | None) -> _Found | None:
     if place is None:
-        return entry.new is None
-    known = (entry.base, entry.new)
-    return content(desk.fs, place.directory, place.name) in known and (
-        content(desk.fs, place.directory, place.temp) in (*known, None)
+        return None
+    return _Found(
+        content(fs, place.directory, place.name), content(fs, place.directory, place.temp)
     )
 
 
-def _moved(fs: Fs, place: Place, images: Mapping[str, bytes]) -> bool:
-    if content(fs, place.directory, place.name) == place.entry.new:
+def _is_ours(entry: Entry, found: _Found | None) -> bool:
+    """Whether the file is in its base or its new state, and no unknown save was displaced by us."""
+    if found is None:
+        return entry.new is None
+    known = (entry.base, entry.new)
+    return found.name in known and found.temp in (*known, None)
+
+
+def _moved(fs: Fs, place: Place, found: _Found, images: Mapping[str, bytes]) -> bool:
+    entry = place.entry
+    if found.name == entry.new:
         return True
-    return restage(fs, place, images) and swap_in(fs, place)
+    if entry.new is not None and found.temp != entry.new and not restage(fs, place, images):
+        return False
+    return swap_in(fs, place)
 
 
 def _make_dirs(desk: Desk, transaction: Transaction) -> None:
@@ -243,13 +262,14 @@ def _dropped(
     desk: Desk, place: Place, name: str, now_ms: int, is_late: bool
 ) -> Kept | Literal["gone", "waits"]:
     """Remove a displaced file whose bytes are known, or keep it for its owner."""
-    if content(desk.fs, place.directory, name) is None:
-        return "gone"
-    # Asked before its bytes are read: after that nobody can change them unseen.
+    # Asked before its bytes are read: if nobody had it open then, nobody can change them unseen.
     is_free = desk.fs.is_free(place.directory, name)
+    found = content(desk.fs, place.directory, name)
+    if found is None:
+        return "gone"
     if is_free is False or (is_free is None and not is_late):
         return "waits"
-    if content(desk.fs, place.directory, name) in (place.entry.base, place.entry.new):
+    if found in (place.entry.base, place.entry.new):
         desk.fs.unlink(place.directory, name)
         return "gone"
     return _keep(desk, place, name, now_ms)
