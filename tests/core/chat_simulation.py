@@ -77,7 +77,7 @@ class ModelView:
                 self.files[path] = deltas.apply(known, diff)
                 assert fingerprint(self.files[path] or "") == envelope["fingerprint"]
             case {"event": "deleted"}:
-                self.files.pop(path)
+                self.files.pop(path, None)
             case {"event": "renamed", "new_file_id": new_path}:
                 self.files[new_path] = self.files.pop(path)
             case {"event": "omitted"}:
@@ -269,6 +269,7 @@ class Simulation:
             assert replanned.hidden == ()
             wire = self.render(replanned, again, history)
             assert replanned.tokens == counted(wire) <= self.budget.room
+            assert ModelView.of(wire).repeated == []
         self.number += 1
         if not move.succeeds:
             return

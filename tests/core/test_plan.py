@@ -305,6 +305,24 @@ def test_tool_rounds_grow_into_the_room(tokens, expected):
     assert summary(plan_context(room(100), asked, [T1], Epoch(), [])) == expected
 
 
+def test_a_file_sent_with_the_question_is_not_sent_again_between_tool_rounds():
+    asked = ask(sent=(whole("a"),), rounds=(Sized(Message("tool", "found"), 65),))
+
+    plan = plan_context(room(100), asked, [T1], Epoch(), [offer("a"), offer("b")])
+
+    assert summary(plan) == " |  | 95"
+
+
+def test_a_tool_loop_ends_before_a_delta_would_lose_its_base():
+    turns = [turn("t1", 10, whole("a"))]
+    asked = ask(sent=(change("a", "v1", "v2", 5),), rounds=(Sized(Message("tool", "found"), 56),))
+
+    plan = plan_context(room(100), asked, turns, Epoch(), [])
+
+    parts = (("system", 5), ("tools", 0), ("question", 5), ("rounds", 61))
+    assert plan == OverBudget(101, 100, "rounds", parts)
+
+
 def test_items_name_everything_with_a_reason():
     turns = [turn("t1", 60), turn("t2", 10, whole("a"))]
     offered = [offer("a"), offer("big", tokens=99)]

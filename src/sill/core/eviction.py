@@ -67,7 +67,6 @@ def evict(budget: Budget, fixed: int, book: Ledger, wanted: Sequence[Wanted]) ->
         cost += file.fresh.tokens if file.fresh else 0
         if file.stay is not None:
             gains[file.stay.reaches] += file.gain
-    cost += gains[turns]
 
     mark = min(budget.high, max(budget.low, (cost + budget.high) // 2))
     kept, tokens = 0, cost

@@ -92,7 +92,7 @@ class OverBudget:
     needed: int
     available: int
     part: Part
-    parts: tuple[tuple[str, int], ...]
+    parts: tuple[tuple[Part, int], ...]
 
 
 def plan_context(
@@ -101,6 +101,7 @@ def plan_context(
     """Fit one request into the budget; ``offers`` come in order of priority.
 
     The system prompt and the question always go in, whole. ``turns`` are the finished ones of the epoch.
+    Between tool rounds no file is sent: the question has gone out already, and files stand before it.
     """
     budget = budget.less(0)  # marks above the room would let a plan overflow it
     if (over := _over_budget(budget, ask)) is not None:
@@ -108,13 +109,17 @@ def plan_context(
     turns = ledger.window(turns, epoch)
     book = ledger.read(turns, epoch).after(ask.sent)
     told = tuple(notice for notice in ask.notices if _matters(notice, book))
-    wanted = admit(budget, ask.fixed, offers, latest=book.talk[-1] if book.talk else 0)
+    latest = book.talk[-1] if book.talk else 0
+    wanted = () if ask.rounds else admit(budget, ask.fixed, offers, latest)
 
     case = _Case(budget, ask, turns, epoch, book)
     grown = _grow(case, told, wanted)
     if grown is not None:
         return _finish(case, grown, told)
-    return _finish(case, evict(budget, ask.fixed, book.after(told), wanted), ())
+    window = evict(budget, ask.fixed, book.after(told), wanted)
+    if window.kept < _pinned(book):
+        return OverBudget(ask.fixed + _standing(book), budget.room, "rounds", _parts(ask))
+    return _finish(case, window, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,18 +135,33 @@ class _Case:
 
 def _over_budget(budget: Budget, ask: Ask) -> OverBudget | None:
     """A system prompt over its cap or a sum over the room; names the part most worth cutting."""
-    parts: dict[Part, int] = {
-        "system": ask.system.tokens,
-        "tools": ask.tools,
-        "question": ask.question.tokens,
-        "rounds": _tokens((*ask.sent, *ask.rounds)),
-    }
-    listed = tuple((name, tokens) for name, tokens in parts.items())
+    parts = _parts(ask)
     if ask.system.tokens > budget.system_cap:
-        return OverBudget(ask.system.tokens, budget.system_cap, "system", listed)
+        return OverBudget(ask.system.tokens, budget.system_cap, "system", parts)
     if ask.fixed > budget.room:
-        return OverBudget(ask.fixed, budget.room, max(parts, key=parts.__getitem__), listed)
+        largest, _ = max(parts, key=lambda part: part[1])
+        return OverBudget(ask.fixed, budget.room, largest, parts)
     return None
+
+
+def _parts(ask: Ask) -> tuple[tuple[Part, int], ...]:
+    return (
+        ("system", ask.system.tokens),
+        ("tools", ask.tools),
+        ("question", ask.question.tokens),
+        ("rounds", _tokens((*ask.sent, *ask.rounds))),
+    )
+
+
+def _pinned(book: Ledger) -> int:
+    """How many turns must stay because deltas that went out with this question start from them."""
+    present = len(book.talk)
+    reaches = (
+        min(carrier.turn for carrier in held.carriers)
+        for held in book.held.values()
+        if held.carriers[-1].turn == present
+    )
+    return present - min(reaches, default=present)
 
 
 def _matters(notice: Sized, book: Ledger) -> bool:
@@ -157,17 +177,22 @@ def _grow(case: _Case, told: Sequence[Sized], wanted: Sequence[Wanted]) -> Windo
     settled = [choice for choice in choices if choice is not None]
     if len(settled) < len(choices):
         return None
-    present = len(case.turns)
     tokens = (
         case.ask.fixed
-        + sum(case.book.talk)
-        + sum(carrier.sized.tokens for carrier in case.book.carriers if carrier.turn < present)
+        + _standing(case.book)
         + _tokens(told)
         + sum(choice.message.tokens for choice in settled if choice.message)
     )
     # In the middle of a tool loop the cache is worth more than the mark; the next turn will evict.
     limit = case.budget.room if case.ask.rounds else case.budget.high
-    return Window(present, (), tuple(settled), tokens) if tokens <= limit else None
+    return Window(len(case.turns), (), tuple(settled), tokens) if tokens <= limit else None
+
+
+def _standing(book: Ledger) -> int:
+    """Tokens of the window's turns with everything they carry."""
+    present = len(book.talk)
+    carried = sum(carrier.sized.tokens for carrier in book.carriers if carrier.turn < present)
+    return sum(book.talk) + carried
 
 
 def _finish(case: _Case, window: Window, told: Sequence[Sized]) -> Plan:
