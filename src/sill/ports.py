@@ -279,7 +279,7 @@ class Store(Protocol):
         ...
 
     async def keep(self, turn: str) -> bool:
-        """Count a partial or interrupted turn as said, if it is still the chat's last."""
+        """Count a partial, cancelled or interrupted turn as said, if it is still the chat's last."""
         ...
 
     async def branch(self, chat: str, turn: str | None) -> None:

@@ -91,7 +91,7 @@ def test_a_turn_comes_back_whole(keep):
             endpoint="http://localhost/v1",
             outcome="stop",
             certificate=Certificate("exact", "words", 12, "template", 13),
-            usage=Usage(13, 4, 2),
+            usage=Usage(13, 4, 2, 1, 3),
             epoch=epoch,
             plan=begun.plan,
             request=begun.request,
@@ -256,18 +256,19 @@ def test_what_has_arrived_can_be_read_while_the_turn_is_open(keep):
     keep(check)
 
 
-def test_a_partial_turn_can_be_kept_while_it_is_the_last(keep):
+@pytest.mark.parametrize("status", ["partial", "cancelled"])
+def test_a_cut_turn_can_be_kept_while_it_is_the_last(keep, status):
     async def check(store):
         chat = await store.new_chat("w")
         await say(store, chat, "one")
         half = await store.begin(chat, opening("two"))
-        await store.finish(half, closing("half", "partial"))
+        await store.finish(half, closing("half", status))
 
         assert await store.keep(half) is True
         await say(store, chat, "three")
         assert asked((await store.history(chat)).turns) == ["one", "two", "three"]
         lost = await store.begin(chat, opening("four"))
-        await store.finish(lost, closing("half", "partial"))
+        await store.finish(lost, closing("half", status))
         await say(store, chat, "five")
         assert await store.keep(lost) is False
         assert asked((await store.history(chat)).turns) == ["one", "two", "three", "five"]

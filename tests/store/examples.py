@@ -59,7 +59,7 @@ def closing(text: str = "the answer", status: str = "complete") -> Closing:
         messages=(Message("assistant", text),),
         outcome="stop",
         certificate=Certificate("exact", "words", 12, "template", 13),
-        usage=Usage(13, 4, 2),
+        usage=Usage(13, 4, 2, 1, 3),
         took_ms=5,
         references='["note.md"]',
     )

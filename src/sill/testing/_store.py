@@ -199,7 +199,7 @@ class MemoryStore:
     async def keep(self, turn: str) -> bool:
         found = self._turns[turn]
         chat = self._chats[found.chat]
-        if found.status not in ("partial", "interrupted") or found.parent != chat.head:
+        if found.status not in ("partial", "cancelled", "interrupted") or found.parent != chat.head:
             return False
         chat.head = turn
         return True

@@ -2,6 +2,7 @@
 
 import json
 import zlib
+from dataclasses import astuple
 from typing import Any, assert_never
 
 from ...core.certificate import Certificate, Usage
@@ -114,19 +115,18 @@ def carried(text: str) -> Carried | None:
 
 
 def certificate_text(value: Certificate | None) -> str:
-    if value is None:
-        return ""
-    return dumps([value.kind, value.tokenizer, value.predicted, value.template, value.actual])
+    return "" if value is None else dumps(list(astuple(value)))
 
 
 def certificate(text: str) -> Certificate | None:
     return Certificate(*json.loads(text)) if text else None
 
 
+# Fields are only ever added, at the end and with a default, so older rows read as they were meant.
+
+
 def usage_text(value: Usage | None) -> str:
-    if value is None:
-        return ""
-    return dumps([value.prompt, value.completion, value.cached, value.reasoning])
+    return "" if value is None else dumps(list(astuple(value)))
 
 
 def usage(text: str) -> Usage | None:

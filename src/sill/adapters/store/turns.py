@@ -208,7 +208,7 @@ async def keep(transaction: Transaction, turn: str, holder: str, times: LeaseTim
     held = await leases.hold(transaction, row[1], holder, times)
     kept = await transaction.run(
         "UPDATE chats SET head = ? WHERE key = ? AND owner = ? AND EXISTS (SELECT 1 FROM turns"
-        " WHERE turns.key = ? AND turns.status IN ('partial', 'interrupted')"
+        " WHERE turns.key = ? AND turns.status IN ('partial', 'cancelled', 'interrupted')"
         " AND COALESCE(turns.parent, 0) = COALESCE(chats.head, 0))",
         row[0],
         row[1],
