@@ -137,7 +137,11 @@ def _rule(schema: Schema, name: str, rules: dict[str, str]) -> str:
         times = _times(schema.get("minLength", 0), schema.get("maxLength"))
         return rf'"\"" char{times} "\""'
     if schema["type"] == "array":
-        item = _rule(schema["items"], f"{name}-item", rules)
+        item = f"{name}-item"
+        body = _rule(schema["items"], item, rules)
+        # A repeated rule is compiled once if it has a name, and once per repetition if it has none.
+        if body != item:
+            rules[item] = body
         most = schema.get("maxItems")
         more = _times(0, None if most is None else most - 1)
         items = f'{item} ("," {item}){more}'
