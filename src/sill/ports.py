@@ -209,6 +209,10 @@ class Store(Protocol):
         """
         ...
 
+    async def history_at(self, turn: str) -> History:
+        """The history that this turn was planned from."""
+        ...
+
     async def begin(self, chat: str, opening: Opening) -> str:
         """The new open turn's id. ``ChatBusy`` if the chat has an open turn; nothing is written then."""
         ...

@@ -154,6 +154,24 @@ def test_an_epoch_that_keeps_no_earlier_turn_starts_with_the_turn_that_began_it(
     keep(check)
 
 
+def test_every_turn_remembers_what_it_was_planned_from(keep):
+    async def check(store):
+        chat = await store.new_chat("w")
+        ids, histories = [], []
+        for number in range(6):
+            histories.append(await store.history(chat))
+            epoch = Epoch(1, ids[2]) if number > 3 else None
+            ids.append(await say(store, chat, str(number), epoch))
+        await store.branch(chat, ids[1])
+        await say(store, chat, "elsewhere")
+
+        assert [await store.history_at(id) for id in ids] == histories
+        with pytest.raises(UsageError):
+            await store.history_at("nobody")
+
+    keep(check)
+
+
 def test_a_second_open_turn_is_refused_and_writes_nothing(keep):
     async def check(store):
         chat = await store.new_chat("w")

@@ -118,8 +118,15 @@ class MemoryStore:
     # --- Turns -----------------------------------------------------------------------------------
 
     async def history(self, chat: str) -> History:
+        return self._way_to(self._find(chat).head)
+
+    async def history_at(self, turn: str) -> History:
+        if turn not in self._turns:
+            raise UsageError(f"there is no turn {turn}")
+        return self._way_to(self._turns[turn].parent)
+
+    def _way_to(self, at: str | None) -> History:
         way: list[StoredTurn] = []
-        at = self._find(chat).head
         while at is not None:
             way.insert(0, replace(self._turns[at], plan="", request=b""))
             at = way[0].parent

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...core.messages import Epoch, Message
-from ...errors import StoreError
+from ...errors import StoreError, UsageError
 from ...ports import History, StoredTurn
 from . import codec, contents, recorder
 from .database import Row, Transaction
@@ -24,16 +24,31 @@ _FROM = (
 
 
 async def history(transaction: Transaction, chat: int) -> History:
-    """The way from the chat's last finished turn back to the first one still in the window."""
+    """What the chat's next turn is planned from."""
+    row = await transaction.row(
+        "SELECT head FROM chats WHERE key = ? AND owner = ?", chat, transaction.owner
+    )
+    return await _way_to(transaction, row[0] if row else None)
+
+
+async def history_at(transaction: Transaction, turn: str) -> History:
+    """What this turn was planned from."""
+    row = await transaction.row(
+        "SELECT parent FROM turns WHERE owner = ? AND id = ?", transaction.owner, turn
+    )
+    if row is None:
+        raise UsageError(f"there is no turn {turn}")
+    return await _way_to(transaction, row[0])
+
+
+async def _way_to(transaction: Transaction, head: int | None) -> History:
+    """The way from a finished turn back to the first one still in its window."""
     last = await transaction.row(
-        "SELECT turns.key, turns.epoch, turns.depth FROM chats JOIN turns ON turns.key = chats.head"
-        " WHERE chats.key = ? AND chats.owner = ?",
-        chat,
-        transaction.owner,
+        "SELECT epoch, depth FROM turns WHERE key = ? AND owner = ?", head, transaction.owner
     )
     if last is None:
         return History((), Epoch())
-    head, epoch_key, depth = last
+    epoch_key, depth = last
     epoch = (await _epochs(transaction, [epoch_key]))[epoch_key]
     first = await _depth_of(transaction, epoch.first)
     rows = await transaction.rows(

@@ -53,6 +53,9 @@ class DatabaseStore(Shelf):
 
         return await self._database.read(script)
 
+    async def history_at(self, turn: str) -> History:
+        return await self._database.read(lambda t: reading.history_at(t, turn))
+
     async def turn(self, turn: str) -> StoredTurn | None:
         return await self._database.read(lambda t: reading.turn(t, turn))
 
