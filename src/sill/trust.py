@@ -1,8 +1,8 @@
 """Which project settings may choose where text is sent and what may be spent.
 
 A ``sill.toml`` that comes with somebody else's folder must not be able to send the user's notes and
-key to an address the user never chose, nor to lift the user's limits. Loopback addresses are always fine; anything else needs one
-``sill trust``, bound to the exact content of the file.
+key to an address the user never chose, nor to lift the user's limits. Loopback addresses are always fine;
+anything else needs one ``sill trust``, bound to the exact content of the file.
 """
 
 import hashlib
@@ -63,7 +63,9 @@ def _seal(project_file: Path) -> str:
     try:
         content = project_file.read_bytes()
     except OSError as error:
-        raise SettingsError(f"{project_file}: {(error.strerror or 'cannot be read').lower()}") from None
+        raise SettingsError(
+            f"{project_file}: {(error.strerror or 'cannot be read').lower()}"
+        ) from None
     path = os.path.abspath(project_file).encode()
     return hashlib.sha256(path + b"\0" + content).hexdigest()
 

@@ -64,7 +64,18 @@ def test_a_turn_streams_and_is_stored_whole():
     assert rest == [
         Delta("Hel"),
         Delta("lo"),
-        Finished("chat-1", "turn-1", "complete", "Hello", certificate, Usage(7, 2), 0),
+        Finished(
+            "chat-1",
+            "turn-1",
+            "complete",
+            "Hello",
+            certificate,
+            Usage(7, 2),
+            0,
+            "",
+            "scripted",
+            "test:",
+        ),
     ]
     [turn] = stored(chat)
     assert (turn.status, turn.messages, turn.certificate) == (

@@ -6,24 +6,21 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from .. import prompts
-from ..adapters.models.endpoints import parse_endpoint
-from ..adapters.models.openai import OpenAIModel
-from ..adapters.models.retry import CLOUD, LOCAL, Clocks
 from ..adapters.store import open_store
-from ..core.budget import PROFILES, Profile
-from ..core.certificate import Tokenizer, Usage
-from ..core.prompts import compose
+from ..core.certificate import Tokenizer
 from ..core.request import ChatRequest
 from ..engine.chat import Chat
 from ..engine.events import Event, Finished
-from ..engine.prepare import Call, Question
-from ..paths import config_dir, data_dir
-from ..ports import Ended, Store
+from ..engine.failover import Failover
+from ..engine.money import Purse
+from ..engine.prepare import Question
+from ..paths import data_dir
+from ..ports import Ended, Model, Store
+from ..records import Attempt
 from ..settings import Settings
-from .connect import Connection, Progress, connect
-from .counting import choose_counter
+from .connect import Connection, Progress
 from .gather import Gathered, gather
+from .seat import Seat, Seats, limits, shown_price
 
 CUT = ("partial", "cancelled")
 
@@ -33,13 +30,41 @@ class App:
     """Ask it things; ``open_app`` closes it."""
 
     folder: Path
-    connection: Connection
-    counting: str  # why tokens are counted the way they are
     database: str
     store: Store
-    chat: Chat
+    failover: Failover
+    seats: Sequence[Seat]  # one for each of the failover's places
     max_file_bytes: int
     _stop: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def chat(self) -> Chat:
+        """With the model that answered last."""
+        return self.failover.chat
+
+    @property
+    def connection(self) -> Connection:
+        """To the model that answered last, with the window as it is known by now."""
+        there = self.seats[self.failover.current].connection
+        assert there is not None
+        if self.chat.call.window < there.window:
+            source = f"learned from a refusal; {there.window_source} said {there.window:,}"
+            return replace(there, window=self.chat.call.window, window_source=source)
+        return there
+
+    @property
+    def counting(self) -> str:
+        """Why tokens are counted the way they are."""
+        return self.seats[self.failover.current].counting
+
+    @property
+    def fallbacks(self) -> list[tuple[str, str]]:
+        """Who else may be asked, and why not where it may not."""
+        return [(place.name, place.barred) for place in self.failover.places[1:]]
+
+    @property
+    def price(self) -> str:
+        return shown_price(self.chat.till.price if self.chat.till else None)
 
     @property
     def model_name(self) -> str:
@@ -55,9 +80,9 @@ class App:
 
     @property
     def description(self) -> str:
-        at = "bundled local model" if self.connection.kind == "local" else self.connection.base_url
-        window = f"window {self.connection.window:,} tokens"
-        return f"{self.connection.model} ({at}), {window}, counts: {self.tokenizer.kind}"
+        there = self.connection
+        window = f"window {there.window:,} tokens"
+        return f"{there.model} ({there.shown_at}), {window}, counts: {self.tokenizer.kind}"
 
     async def ask(self, chat: str | None, question: Question) -> AsyncIterator[Event]:
         """One turn of ``chat``, or of a new one, as it happens.
@@ -65,7 +90,7 @@ class App:
         What a person has seen stays part of the chat: a cut answer is kept for the next turn.
         """
         self._stop.clear()
-        async with aclosing(self.chat.ask(chat, question, self._stop)) as events:
+        async with aclosing(self.failover.ask(chat, question, self._stop)) as events:
             async for event in events:
                 if isinstance(event, Finished) and event.outcome in CUT and event.text:
                     await self.store.keep(event.turn)
@@ -85,17 +110,22 @@ class App:
     async def latest_chat(self) -> str | None:
         return await self.store.latest_chat(str(self.folder))
 
+    async def booked(self, request: ChatRequest, category: str, chat: str = "") -> Model:
+        """The model for one more call, kept in the ledger; ``LimitReached`` where it could cost too much."""
+        asked = self.chat
+        if asked.till is None:
+            return asked.model
+        counted = (await asked.counter.count_request(request)).tokens[0]
+        attempt = Attempt(category, asked.model.name, asked.model.endpoint, chat, predicted=counted)
+        return await asked.till.payable(request, attempt, asked.call.shortfall)
+
     async def billed_prompt(self, request: ChatRequest) -> int | None:
         """What the endpoint bills for this request's prompt, if it tells."""
         usage = None
-        async for event in self.chat.model.stream(request):
+        async for event in (await self.booked(request, "probe")).stream(request):
             if isinstance(event, Ended):
                 usage = event.usage
         return usage.prompt if usage else None
-
-    def cost(self, usage: Usage | None) -> float | None:
-        """In dollars; None where the price is not known, which is not the same as nothing."""
-        return 0.0 if self.connection.kind == "local" and usage else None
 
 
 @asynccontextmanager
@@ -119,66 +149,18 @@ async def open_app(
     """The application for ``folder``; whatever had to be started for it ends with it."""
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_storage(settings))
-        connection = await connect(settings, profile, stack, progress)
-        counted = await choose_counter(settings, profile, connection, store, stack)
-        window = min(connection.window, counted.window or connection.window)
-        connection = replace(connection, window=window)
-        model = OpenAIModel(
-            connection.base_url,
-            connection.model,
-            connection.api_key,
-            clocks=clocks(settings, profile, connection),
-        )
-        stack.push_async_callback(model.close)
-        numbers = profile_numbers(settings, profile)
-        call = Call(
-            model=connection.model,
-            profile=numbers,
-            window=window,
-            system=system_prompt(settings, profile),
-            layout=counted.sizer.layout,
-            shortfall=counted.counter.tokenizer.margin,
-            limit_name=parse_endpoint(connection.base_url).limit_name,
-        )
+        purse = Purse(store, limits(settings))
+        seats = Seats(settings, profile, store, stack, progress, str(folder), purse)
+        failover = Failover(seats.arrange())
+        await failover.open(lambda text: progress(f"sill: {text}"))
         yield App(
             folder=folder,
-            connection=connection,
-            counting=counted.reason,
             database=shown_database(database_place(settings)),
             store=store,
-            chat=Chat(store, model, counted.counter, counted.sizer, call, str(folder)),
+            failover=failover,
+            seats=seats.all,
             max_file_bytes=settings.get("max_file_bytes", int) or 0,
         )
-
-
-def system_prompt(settings: Settings, profile: str) -> str:
-    """The profile's prompt; an unknown template is an error here, before the first message."""
-    id = settings.of_profile(profile, "template", str) or profile
-    text = prompts.template(id, prompts.load(config_dir() / "prompts"))
-    return compose(text, {"INSTRUCTIONS": settings.get("instructions", str) or ""})
-
-
-def profile_numbers(settings: Settings, profile: str) -> Profile:
-    """The profile's own numbers where the settings have them, the shipped ones elsewhere."""
-    shipped = PROFILES[profile]
-    return replace(
-        shipped,
-        reply=settings.of_profile(profile, "reply", int) or shipped.reply,
-        system_cap=settings.of_profile(profile, "system_cap", int) or shipped.system_cap,
-        high=settings.of_profile(profile, "high_water", float) or shipped.high,
-        low=settings.of_profile(profile, "low_water", float) or shipped.low,
-        temperature=_or(settings.of_profile(profile, "temperature", float), shipped.temperature),
-    )
-
-
-def clocks(settings: Settings, profile: str, connection: Connection) -> Clocks:
-    usual = LOCAL if connection.is_local else CLOUD
-    return Clocks(
-        connect=_or(settings.of_profile(profile, "connect_timeout", float), usual.connect),
-        first=_or(settings.of_profile(profile, "first_timeout", float), usual.first),
-        idle=_or(settings.of_profile(profile, "idle_timeout", float), usual.idle),
-        total=usual.total,
-    )
 
 
 def shown_database(place: str) -> str:
@@ -189,7 +171,3 @@ def shown_database(place: str) -> str:
 
     parts = urlsplit(place)
     return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
-
-
-def _or(given: float | None, usual: float) -> float:
-    return usual if given is None else given

@@ -12,7 +12,7 @@ import httpx
 from ..adapters.models.discover import discover, find_local_endpoints
 from ..adapters.models.endpoints import parse_endpoint
 from ..errors import ModelMissing, ProviderError
-from ..settings import Settings
+from ..settings import Settings, Value
 
 LOCAL = "local"
 SAFE_WINDOW = 8_192  # where nobody tells: small enough for every model in use
@@ -37,19 +37,66 @@ class Connection:
     def is_local(self) -> bool:
         return self.kind == "local" or parse_endpoint(self.base_url).is_local
 
+    @property
+    def shown_at(self) -> str:
+        return "bundled local model" if self.kind == "local" else self.base_url
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the settings say about one endpoint. Its representation never shows the key."""
+
+    base_url: Value
+    model: str | None
+    window: Value
+    tokenizer: str | None
+    may_probe: bool
+    api_key: str | None = field(default=None, repr=False)
+
+    @property
+    def is_local(self) -> bool:
+        """On this machine or a private network; so is whatever is found where nothing was chosen."""
+        chosen = self.base_url.value
+        return chosen in (None, LOCAL) or parse_endpoint(str(chosen)).is_local
+
+
+def wanted(settings: Settings, profile: str) -> Wanted:
+    """The profile's own endpoint."""
+    return Wanted(
+        base_url=settings.source(profile, "base_url"),
+        model=settings.of_profile(profile, "model", str),
+        window=settings.source(profile, "window"),
+        tokenizer=settings.of_profile(profile, "tokenizer", str),
+        may_probe=settings.get("probe", bool) is not False,
+        api_key=settings.of_profile(profile, "api_key", str),
+    )
+
+
+def wanted_instead(settings: Settings, fallback: str) -> Wanted:
+    """One of the profile's fallbacks. Nothing of another endpoint's settings is good for it, least its key."""
+    return Wanted(
+        base_url=settings.value(f"{fallback}.base_url"),
+        model=settings.get(f"{fallback}.model", str),
+        window=settings.value(f"{fallback}.window"),
+        tokenizer=settings.get(f"{fallback}.tokenizer", str),
+        may_probe=settings.get("probe", bool) is not False,
+        api_key=settings.get(f"{fallback}.api_key", str),
+    )
+
 
 async def connect(
-    settings: Settings, profile: str, stack: AsyncExitStack, progress: Progress
+    settings: Settings, wish: Wanted, stack: AsyncExitStack, progress: Progress
 ) -> Connection:
     """A connection that was just seen to work; ``stack`` ends what had to be started for it."""
-    chosen = settings.source(profile, "base_url")
-    key = settings.of_profile(profile, "api_key", str)
+    chosen = wish.base_url
     if chosen.value == LOCAL:
-        return await _start_local(settings, profile, stack, f"chosen by {chosen.source}", progress)
+        return await _start_local(settings, wish, stack, f"chosen by {chosen.source}")
     if chosen.value is not None:
         base_url = parse_endpoint(str(chosen.value)).api
-        there = Connection("configured", base_url, f"chosen by {chosen.source}", api_key=key)
-        return await _introduced(there, settings, profile)
+        why = f"chosen by {chosen.source}"
+        return await _introduced(
+            Connection("configured", base_url, why, api_key=wish.api_key), wish
+        )
     for found in await find_local_endpoints():
         if found.state != "ready":
             progress(f"sill: {found.server} at {found.base_url} is passed over: {found.state}")
@@ -57,23 +104,23 @@ async def connect(
         why = f"{found.server} found on its standard port; nothing else was chosen"
         there = Connection("found", found.base_url, why, server=found.server, api_key=None)
         try:
-            return await _introduced(there, settings, profile)
+            return await _introduced(there, wish)
         except ProviderError as error:
             progress(f"sill: {found.server} at {found.base_url} cannot be used: {error}")
     why = "no endpoint was chosen and none was found on this machine"
-    return await _start_local(settings, profile, stack, why, progress)
+    return await _start_local(settings, wish, stack, why)
 
 
 async def _start_local(
-    settings: Settings, profile: str, stack: AsyncExitStack, why: str, progress: Progress
+    settings: Settings, wish: Wanted, stack: AsyncExitStack, why: str
 ) -> Connection:
     from ..adapters.local.choice import chosen_weights
     from ..adapters.local.supervise import open_local
 
     given = settings.get("local_model", str)
     weights = Path(given) if given else chosen_weights()
-    wanted = settings.get("local_window", int)
-    server = await asyncio.to_thread(open_local, weights, window=wanted)
+    window = settings.get("local_window", int)
+    server = await asyncio.to_thread(open_local, weights, window=window)
     stack.callback(server.close)
     there = Connection(
         "local",
@@ -85,16 +132,15 @@ async def _start_local(
         server="llama.cpp",
         api_key=server.api_key,
     )
-    return _with_own_window(there, settings, profile)
+    return _with_own_window(there, wish)
 
 
-async def _introduced(there: Connection, settings: Settings, profile: str) -> Connection:
+async def _introduced(there: Connection, wish: Wanted) -> Connection:
     """Ask the endpoint which models it has and how large the window is."""
-    wanted = settings.of_profile(profile, "model", str)
-    if settings.get("probe", bool) is False:
-        return _with_own_window(replace(there, model=wanted or "default"), settings, profile)
-    known = await discover(there.base_url, there.api_key, model=wanted)
-    model = wanted or (known.models[0] if known.models else "")
+    if not wish.may_probe:
+        return _with_own_window(replace(there, model=wish.model or "default"), wish)
+    known = await discover(there.base_url, there.api_key, model=wish.model)
+    model = wish.model or (known.models[0] if known.models else "")
     if not model:
         raise ModelMissing(
             f"{there.base_url} lists no model and none was named",
@@ -104,15 +150,14 @@ async def _introduced(there: Connection, settings: Settings, profile: str) -> Co
     there = replace(there, model=model, server=known.server)
     if known.window is not None:
         there = replace(there, window=known.window.tokens, window_source=known.window.source)
-    return _with_own_window(there, settings, profile)
+    return _with_own_window(there, wish)
 
 
-def _with_own_window(there: Connection, settings: Settings, profile: str) -> Connection:
+def _with_own_window(there: Connection, wish: Wanted) -> Connection:
     """The user's number goes before what the endpoint says, unless the endpoint has less."""
-    own = settings.of_profile(profile, "window", int)
-    if own is None:
+    own, source = wish.window.value, wish.window.source
+    if not isinstance(own, int):
         return there
-    source = settings.source(profile, "window").source
     told = there.window_source != NOBODY_TOLD
     if told and own > there.window:
         text = f"{there.window_source}; {own:,} from {source} would not fit"

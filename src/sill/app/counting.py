@@ -10,8 +10,7 @@ from ..core.render import Layout
 from ..engine.sizes import Remembered
 from ..engine.sizing import Sizer
 from ..ports import Store, TokenCounter
-from ..settings import Settings
-from .connect import Connection, new_client
+from .connect import Connection, Wanted, new_client
 
 AUTO = "auto"
 
@@ -25,23 +24,19 @@ class Counting:
 
 
 async def choose_counter(
-    settings: Settings, profile: str, connection: Connection, store: Store, stack: AsyncExitStack
+    wish: Wanted, connection: Connection, layout: Layout, store: Store, stack: AsyncExitStack
 ) -> Counting:
     """The best counter for the connection's model; probes the endpoint unless that was switched off."""
     client = await stack.enter_async_context(new_client())
     endpoint = Endpoint(connection.base_url, client, connection.api_key)
-    may_probe = connection.kind == "local" or settings.get("probe", bool) is not False
-    named = settings.of_profile(profile, "tokenizer", str)
+    may_probe = connection.kind == "local" or wish.may_probe
     chosen = await counter_for(
         connection.model,
         endpoint=endpoint,
-        tokenizer=None if named == AUTO else named,
+        tokenizer=None if wish.tokenizer == AUTO else wish.tokenizer,
         probes=Probes() if may_probe else None,
     )
     remembered = Remembered(chosen.counter, store, cuts=chosen.cuts)
-    layout: Layout = (
-        "separate" if settings.of_profile(profile, "layout", str) == "separate" else "folded"
-    )
     return Counting(
         counter=chosen.counter,
         sizer=Sizer(chosen.counter, remembered.count, layout),

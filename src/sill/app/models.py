@@ -8,7 +8,7 @@ from ..adapters.tokens._http import Endpoint
 from ..adapters.tokens.choose import counter_for
 from ..adapters.tokens.probe import Probes
 from ..settings import Settings
-from .connect import Progress, connect, new_client
+from .connect import Progress, connect, new_client, wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class ModelRow:
 async def list_models(settings: Settings, progress: Progress) -> list[ModelRow]:
     """One row per model the connected endpoint lists."""
     async with AsyncExitStack() as stack:
-        there = await connect(settings, "chat", stack, progress)
+        there = await connect(settings, wanted(settings, "chat"), stack, progress)
         client = await stack.enter_async_context(new_client())
         may_probe = there.kind == "local" or settings.get("probe", bool) is not False
         names: tuple[str, ...] = (there.model,)

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ..app import App
+from ..core.cost import DOLLAR
 from ..engine.events import Delta, Finished, Notice, Refused, Started
 from ..errors import FileRefused, UsageError
 from .common import endpoint_options, opened, run_async
@@ -137,20 +138,25 @@ def report(app: App, outcome: Finished | Refused) -> dict[str, Any]:
     return {
         "answer": outcome.text if isinstance(outcome, Finished) else "",
         "outcome": outcome.outcome if isinstance(outcome, Finished) else "refused",
-        "model": app.model_name,
-        "endpoint": app.endpoint,
+        "model": (isinstance(outcome, Finished) and outcome.model) or app.model_name,
+        "endpoint": (isinstance(outcome, Finished) and outcome.endpoint) or app.endpoint,
         "certificate": certificate,
         "usage": {
             "prompt": usage.prompt if usage else None,
             "cached": usage.cached if usage else None,
             "completion": usage.completion if usage else None,
         },
-        "cost": app.cost(usage),
+        "cost": in_dollars(outcome.cost) if isinstance(outcome, Finished) else 0.0,
         "references": [],
         "chat": outcome.chat if isinstance(outcome, Finished) else None,
         "turn": outcome.turn if isinstance(outcome, Finished) else None,
         "ms": outcome.took_ms if isinstance(outcome, Finished) else 0,
     }
+
+
+def in_dollars(amount: int | None) -> float | None:
+    """None stays None: a price nobody knows is not the same as nothing."""
+    return None if amount is None else amount / DOLLAR
 
 
 def _from_stdin() -> str:

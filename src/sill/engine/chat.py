@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from ..core.messages import Epoch, Message, Status
-from ..core.request import encode
+from ..core.request import ChatRequest, encode
 from ..core.shortfall import find_shortfall
 from ..core.usage import plan_json
-from ..errors import Overflow, ProviderError
+from ..errors import LimitReached, Overflow, ProviderError
 from ..ports import (
     Closing,
     Ended,
@@ -25,14 +25,23 @@ from ..ports import (
     TokenCounter,
     ToolCallDelta,
 )
+from ..records import Attempt
 from .events import Delta, Event, Finished, Notice, Outcome, Refused, Started, Thought
+from .money import Afforded, Till, at_most, held, paid, refusal
 from .prepare import Call, Prepared, Question, prepare
 from .sizing import Sizer
 
 
-@dataclass(frozen=True, slots=True)
+def as_sent(request: ChatRequest) -> bytes:
+    return encode(request.body())
+
+
+@dataclass(slots=True)
 class Chat:
-    """Turns of chats of one workspace, asked of one model."""
+    """Turns of chats of one workspace, asked of one model.
+
+    What the endpoint teaches about its window holds from then on. Without a ``till`` nothing is booked.
+    """
 
     store: Store
     model: Model
@@ -41,29 +50,61 @@ class Chat:
     call: Call
     workspace: str
     clock: Callable[[], float] = time.monotonic
+    till: Till | None = None
+    wire: Callable[[ChatRequest], bytes] = as_sent  # the exact bytes the model sends for a request
+    learned: str = ""  # what a refusal of the endpoint has taught
 
     async def ask(
-        self, chat: str | None, question: Question, stop: asyncio.Event | None = None
+        self,
+        chat: str | None,
+        question: Question,
+        stop: asyncio.Event | None = None,
+        earlier: tuple[str, ...] = (),
     ) -> AsyncGenerator[Event, None]:
         """One turn of ``chat`` (None: a new one). Setting ``stop`` ends it and keeps what came.
 
         A refused turn writes nothing. Once ``Started`` was given, the turn is stored, however it ends.
+        ``earlier`` are turns in which the same question was asked in vain: their cost is part of its cost.
         """
+        learned = self.learned
+        async with aclosing(self._ask(chat, question, stop, earlier)) as events:
+            async for event in events:
+                if not isinstance(event, Finished) or self.learned == learned:
+                    yield event
+                    continue
+                # The endpoint has less room than was planned for: one more try, with what it said.
+                yield Notice(self.learned)
+                tried = (*earlier, event.turn)
+                async with aclosing(self._ask(event.chat, question, stop, tried)) as again:
+                    async for following in again:
+                        yield following
+
+    async def _ask(
+        self,
+        chat: str | None,
+        question: Question,
+        stop: asyncio.Event | None,
+        earlier: tuple[str, ...],
+    ) -> AsyncGenerator[Event, None]:
         history = await self.store.history(chat) if chat else History((), Epoch())
         ready = await prepare(self.call, self.counter, self.sizer, history, question)
         if isinstance(ready, Refused):
             yield ready
             return
-        for item in ready.plan.items:
-            if item.kind == "file" and item.fate == "omitted" and item.new:
-                yield Notice(f"{item.name} is not shown to the model: {item.reason}", "warning")
+        afforded = await self._afford(chat, ready, earlier)
+        if isinstance(afforded, Refused):
+            yield afforded
+            return
+        for notice in (*_omissions(ready), *(Notice(w, "warning") for w in afforded.warnings)):
+            yield notice
         if chat is None:
             chat = await self.store.new_chat(self.workspace)
         turn = await self.store.begin(chat, self._opening(ready))
         reply = Reply(self.clock())
         try:
             yield Started(chat, turn, ready.plan, ready.certificate)
-            async with aclosing(until(stop, self.model.stream(ready.request))) as events:
+            stream = self._booked(chat, turn, ready, afforded).stream(ready.request)
+            async with aclosing(until(stop, stream)) as events:
                 async for event in events:
                     match event:
                         case TextDelta(text=text):
@@ -78,27 +119,66 @@ class Chat:
                             reply.ended = event
                         case _:
                             assert_never(event)
-        except ProviderError as error:
+        except (ProviderError, LimitReached) as error:
             reply.error = error
         finally:
             finished = self._finished(chat, turn, ready, reply)
             await asyncio.shield(self.store.finish(turn, _closing(finished)))
-        if (smaller := self._true_window(reply)) is not None:
-            yield Notice(f"the endpoint's window is {smaller:,} tokens; planned again for that")
-            corrected = replace(self, call=replace(self.call, window=smaller))
-            async with aclosing(corrected.ask(chat, question, stop)) as planned_again:
-                async for again in planned_again:
-                    yield again
-            return
+        self._learn(reply, ready)
         if (dropped := find_shortfall(finished.certificate, finished.usage)) is not None:
             yield Notice(f"{dropped.words}; {dropped.remedy}", "warning")
-        yield finished
+        yield replace(finished, cost=await self._cost((*earlier, turn)))
 
-    def _true_window(self, reply: "Reply") -> int | None:
-        """The endpoint's own window, if it just refused a prompt that was planned for a larger one."""
-        if isinstance(reply.error, Overflow) and not reply.text and reply.error.window:
-            return reply.error.window if reply.error.window < self.call.window else None
-        return None
+    # --- Money -----------------------------------------------------------------------------------
+
+    async def _afford(
+        self, chat: str | None, ready: Prepared, earlier: tuple[str, ...]
+    ) -> Afforded | Refused:
+        if self.till is None:
+            return Afforded(None)
+        prompt = at_most(ready.certificate, self.call.shortfall)
+        so_far = held(await self.till.purse.attempts(earlier))
+        decided = await self.till.afford(ready.request, prompt, chat, so_far)
+        if isinstance(decided, Afforded):
+            return decided
+        room = ready.plan.budget.room
+        return Refused(ready.certificate.predicted, room, str(refusal(decided)), decided)
+
+    def _booked(self, chat: str, turn: str, ready: Prepared, afforded: Afforded) -> Model:
+        if self.till is None:
+            return self.model
+        attempt = Attempt(
+            category="main",
+            model=self.model.name,
+            endpoint=self.model.endpoint,
+            chat=chat,
+            turn=turn,
+            predicted=ready.certificate.predicted,
+        )
+        return self.till.model(attempt, afforded)
+
+    async def _cost(self, turns: tuple[str, ...]) -> int | None:
+        return None if self.till is None else paid(await self.till.purse.attempts(turns))
+
+    # --- What comes back -------------------------------------------------------------------------
+
+    def _learn(self, reply: "Reply", ready: Prepared) -> None:
+        """Plan for what the endpoint said when it refused a prompt that should have fitted."""
+        if not isinstance(reply.error, Overflow) or reply.text:
+            return
+        window, prompt = reply.error.window, reply.error.prompt
+        predicted = ready.certificate.predicted
+        if window and window < self.call.window:
+            self.call = replace(self.call, window=window)
+            self.learned = (
+                f"the endpoint's window is {window:,} tokens; planned for that from now on"
+            )
+        elif prompt and prompt > self.call.budget.room:
+            self.call = replace(self.call, shortfall=prompt / predicted - 1)
+            self.learned = (
+                f"the endpoint counts {prompt:,} tokens where {predicted:,} were expected;"
+                " that much room is kept free from now on"
+            )
 
     def _opening(self, ready: Prepared) -> Opening:
         return Opening(
@@ -108,7 +188,7 @@ class Chat:
             certificate=ready.certificate,
             epoch=ready.plan.epoch,
             plan=plan_json(ready.plan),
-            request=encode(ready.request.body()),
+            request=self.wire(ready.request),
         )
 
     def _finished(self, chat: str, turn: str, ready: Prepared, reply: "Reply") -> Finished:
@@ -123,6 +203,9 @@ class Chat:
             usage=usage,
             took_ms=round((self.clock() - reply.started) * 1000),
             reason=reason,
+            model=self.model.name,
+            endpoint=self.model.endpoint,
+            error=reply.error,
         )
 
 
@@ -133,10 +216,12 @@ class Reply:
     started: float
     text: str = ""
     ended: Ended | None = None
-    error: ProviderError | None = field(default=None)
+    error: ProviderError | LimitReached | None = field(default=None)
 
     @property
     def verdict(self) -> tuple[Outcome, str]:
+        if isinstance(self.error, LimitReached):
+            return "refused", str(self.error)
         if self.error is not None:
             return ("partial" if self.text else "failed"), str(self.error)
         if self.ended is None:
@@ -146,11 +231,20 @@ class Reply:
         return "partial", self.ended.reason or "the answer was cut"
 
 
+def _omissions(ready: Prepared) -> list[Notice]:
+    return [
+        Notice(f"{item.name} is not shown to the model: {item.reason}", "warning")
+        for item in ready.plan.items
+        if item.kind == "file" and item.fate == "omitted" and item.new
+    ]
+
+
 _STATUS: dict[Outcome, Status] = {
     "complete": "complete",
     "partial": "partial",
     "failed": "failed",
     "cancelled": "cancelled",
+    "refused": "failed",  # somebody else spent the money between the look and the call
 }
 
 

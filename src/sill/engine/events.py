@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..core.certificate import Certificate, Usage
+from ..core.cost import OverLimit, PriceUnknown
 from ..core.plan import Plan
+from ..errors import LimitReached, ProviderError
 
 Outcome = Literal["complete", "partial", "failed", "cancelled", "refused"]
 
@@ -56,15 +58,23 @@ class Finished:
     usage: Usage | None
     took_ms: int
     reason: str = ""  # why it is not complete
+    model: str = ""  # who really answered, and where
+    endpoint: str = ""
+    cost: int | None = None  # of everything it took, in billionths of a dollar; None is unknown
+    error: ProviderError | LimitReached | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Nothing was sent and nothing was written."""
+    """Nothing was sent and nothing was written. ``needed`` and ``available`` are tokens.
+
+    ``money`` says more where it is not about tokens but about what may be spent.
+    """
 
     needed: int
     available: int
     reason: str
+    money: OverLimit | PriceUnknown | None = None
 
 
 Event = Started | Delta | Thought | Notice | ToolUsed | Finished | Refused

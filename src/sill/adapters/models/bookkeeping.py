@@ -25,7 +25,7 @@ def keep_books(
             case AttemptStarted():
                 rows[event.id] = await _open(store, call, caps)
             case AttemptEnded():
-                cost = _cost(event, price)
+                cost = 0 if call.reserved == 0 else _cost(event, price)
                 settled = Settlement(event.outcome, event.status, event.usage, cost)
                 await store.settle_attempt(rows.pop(event.id), settled)
             case never:
