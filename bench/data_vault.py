@@ -36,14 +36,36 @@ class Fact:
     asked: str
 
 
-ONSETS = ["b", "br", "d", "dr", "f", "g", "gr", "h", "k", "kl", "l", "m", "n", "p", "r", "s", "st", "t", "tr", "v", "w"]
+ONSETS = [
+    "b",
+    "br",
+    "d",
+    "dr",
+    "f",
+    "g",
+    "gr",
+    "h",
+    "k",
+    "kl",
+    "l",
+    "m",
+    "n",
+    "p",
+    "r",
+    "s",
+    "st",
+    "t",
+    "tr",
+    "v",
+    "w",
+]
 VOWELS = ["a", "e", "i", "o", "u", "au", "ei", "ia", "oe"]
 CODAS = ["", "l", "n", "r", "s", "k", "m", "nd", "rt", "lv", "sk"]
 
 KINDS: dict[str, list[Fact]] = {
     "Ship": [
         Fact("Building", "The keel of {name} was laid in {year}.", "When did the construction of {name} begin?"),
-        Fact("Building", "{name} is painted {colour} above the waterline.", "What does the hull of {name} look like from the quay?"),
+        Fact("Building", "{name} is painted {colour} above the waterline.", "What does the hull of {name} look like?"),
         Fact("Service", "{name} carries at most {number} passengers.", "How many people can travel on {name}?"),
         Fact("Service", "Her home port is the harbour of {town}.", "Where does {name} lie when she is not at sea?"),
     ],
@@ -51,7 +73,7 @@ KINDS: dict[str, list[Fact]] = {
         Fact("History", "{name} was founded in {year} by two brothers.", "How old is the business called {name}?"),
         Fact("People", "The foreman of {name} is {person}.", "Who is in charge at {name}?"),
         Fact("Tools", "{name} owns a lathe of {number} kilograms.", "What does the turning machine of {name} weigh?"),
-        Fact("History", "Since the fire {name} works from the old {building} in {town}.", "In what kind of place is {name} today?"),
+        Fact("History", "{name} moved into the old {building} of {town}.", "In what kind of place is {name} today?"),
     ],
     "Person": [
         Fact("Life", "{name} was born in {town}.", "What is the birthplace of {name}?"),
@@ -63,7 +85,7 @@ KINDS: dict[str, list[Fact]] = {
         Fact("Layout", "{name} covers {number} square metres.", "How large is {name}?"),
         Fact("Plants", "The oldest tree in {name} is a {tree}.", "Which plant has stood longest in {name}?"),
         Fact("Layout", "Visitors enter {name} through the {colour} gate.", "What is the entrance of {name} like?"),
-        Fact("Plants", "The beds of {name} are watered from the {building}.", "Where does the water for {name} come from?"),
+        Fact("Plants", "The beds of {name} are watered from the {building}.", "Where does {name} get its water?"),
     ],
     "Instrument": [
         Fact("Making", "The body of {name} is made of {tree} wood.", "Out of which material was {name} built?"),
@@ -84,7 +106,11 @@ BRIDGES: dict[str, list[tuple[str, str, str]]] = {
         ("Person", "The books are kept by {link}.", "the bookkeeper of {name}"),
     ],
     "Person": [
-        ("Garden", "On Sundays you find them in {link}.", "the place where {name} spends every Sunday"),
+        (
+            "Garden",
+            "On Sundays you find them in {link}.",
+            "the place where {name} spends every Sunday",
+        ),
         ("Instrument", "An uncle left them {link}.", "the thing {name} inherited"),
     ],
     "Garden": [
@@ -99,19 +125,35 @@ BRIDGES: dict[str, list[tuple[str, str, str]]] = {
 
 COLOURS = ["crimson", "turquoise", "ochre", "violet", "ivory", "emerald", "amber", "slate-grey"]
 JOBS = ["clockmaker", "midwife", "surveyor", "baker", "diver", "notary", "beekeeper", "glazier"]
-FOODS = ["barley porridge", "pickled herring", "dark bread", "stewed plums", "goat cheese", "cold soup"]
+FOODS = [
+    "barley porridge",
+    "pickled herring",
+    "dark bread",
+    "stewed plums",
+    "goat cheese",
+    "cold soup",
+]
 ANIMALS = ["herons", "wasps", "horses", "eels", "owls", "geese", "moths", "toads"]
 TREES = ["walnut", "yew", "pear", "linden", "cedar", "mulberry", "chestnut", "maple"]
-BUILDINGS = ["brewery", "chapel", "tannery", "cistern", "lighthouse", "mill", "schoolhouse", "granary"]
+BUILDINGS = [
+    "brewery",
+    "chapel",
+    "tannery",
+    "cistern",
+    "lighthouse",
+    "mill",
+    "schoolhouse",
+    "granary",
+]
 
 SUBJECTS = ["the committee", "a neighbour", "the archive", "our records", "the local paper", "an old letter",
-            "the census", "a visiting scholar", "the parish", "the museum", "somebody at the inn", "the ledger"]  # fmt: skip
+            "the census", "a visiting scholar", "the parish", "the museum", "the innkeeper", "the ledger"]  # fmt: skip
 VERBS = ["mentions", "disputes", "repeats", "confirms", "leaves out", "describes", "questions", "illustrates",
          "compares", "catalogues", "remembers", "sketches"]  # fmt: skip
 OBJECTS = ["the weather of that spring", "a quarrel over the boundary", "the price of timber", "an unpaid invoice",
            "the colour of the shutters", "two earlier drawings", "the arrival of the railway", "a lost photograph",
            "the feast in autumn", "the repairs to the roof", "a misspelt name", "the sound of the bells",
-           "an inventory of tools", "the depth of the well", "a recipe for varnish", "the route of the procession"]  # fmt: skip
+           "an inventory of tools", "the depth of the well", "a recipe for varnish", "the procession"]  # fmt: skip
 ENDINGS = ["without giving a date", "in a footnote", "more than once", "in passing", "at great length",
            "although nobody asked", "with some doubt", "on the last page", "next to a map", "in pencil"]  # fmt: skip
 
@@ -183,13 +225,17 @@ class Made:
                 self.bridges[name].append((target, sentence, asked.format(name=name)))
         rows = ["---", f"tags: [{kind.lower()}, made-up]"]
         if chance.random() < 0.3:
-            rows.append(f"aliases: [\"{name.split()[0]} of {values['town']}\"]")
+            rows.append(f'aliases: ["{name.split()[0]} of {values["town"]}"]')
         rows += ["---", f"# {name}", "", self._prose(2), ""]
         for section, sentences in sections.items():
             rows += [f"## {section}", ""]
             for sentence in sentences:
                 rows += [self._prose(self.filler), sentence, self._prose(self.filler), ""]
-        rows += ["## See also", "", *(f"- {self._link(chance.choice(self.names))}" for _ in range(chance.randint(2, 9)))]
+        rows += [
+            "## See also",
+            "",
+            *(f"- {self._link(chance.choice(self.names))}" for _ in range(chance.randint(2, 9))),
+        ]
         for number, row in enumerate(rows, 1):
             self.lines[name, row] = number
         return "\n".join(rows) + "\n"
@@ -210,7 +256,12 @@ class Made:
         number = self.chance.choice([n for n in range(4) if n != self.left_out[name]])
         fact = KINDS[self.kind[name]][number]
         sentence = fact.stated.format(**self.values[name])
-        return Question("one-hop", fact.asked.format(**self.values[name]), sentence, (self._place(name, sentence),))
+        return Question(
+            "one-hop",
+            fact.asked.format(**self.values[name]),
+            sentence,
+            (self._place(name, sentence),),
+        )
 
     def _two_hop(self, name: str) -> Question | None:
         target, bridge, asked = self.chance.choice(self.bridges[name] or [("", "", "")])
@@ -220,7 +271,9 @@ class Made:
         fact = KINDS[self.kind[target]][number]
         sentence = fact.stated.format(**self.values[target])
         text = fact.asked.format(**{**self.values[target], "name": asked})
-        return Question("two-hop", text, sentence, (self._place(name, bridge), self._place(target, sentence)))
+        return Question(
+            "two-hop", text, sentence, (self._place(name, bridge), self._place(target, sentence))
+        )
 
     def _unanswerable(self, name: str) -> Question:
         fact = KINDS[self.kind[name]][self.left_out[name]]
@@ -232,10 +285,16 @@ class Made:
 
     def _prose(self, sentences: int) -> str:
         choose = self.chance.choice
-        parts = (f"{choose(SUBJECTS)} {choose(VERBS)} {choose(OBJECTS)} {choose(ENDINGS)}." for _ in range(sentences))
+        parts = (
+            f"{choose(SUBJECTS)} {choose(VERBS)} {choose(OBJECTS)} {choose(ENDINGS)}."
+            for _ in range(sentences)
+        )
         return " ".join(part[0].upper() + part[1:] for part in parts)
 
     def _word(self, syllables: int) -> str:
         choose = self.chance.choice
-        word = "".join(choose(ONSETS) + choose(VOWELS) + (choose(CODAS) if n == syllables - 1 else "") for n in range(syllables))
+        word = "".join(
+            choose(ONSETS) + choose(VOWELS) + (choose(CODAS) if n == syllables - 1 else "")
+            for n in range(syllables)
+        )
         return word.capitalize()

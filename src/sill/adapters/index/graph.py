@@ -13,7 +13,7 @@ from ...core.rank import DAMPING, spread
 from ...core.resolve import Files, key, name_key
 
 # How much a link says about its target when the passage it stands in leads a ranking.
-_IN_PASSAGE, _ELSEWHERE, _BACKWARDS = 1.0, 0.25, 0.25
+_IN_PASSAGE, _ELSEWHERE, _BACKWARDS = 1.0, 0.5, 0.1
 _MOST_BACKLINKS = 2_000
 
 

@@ -15,7 +15,7 @@ from ...core.resolve import Files
 from ..vault.scan import Choice, Skipped, is_binary, read_inside, scan
 from . import schema, search, vectors, write
 from .graph import LinkGraph, load_aliases, load_graph
-from .search import Signals
+from .search import Shelf, Signals
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,7 @@ class Index:
         """The best passages; a question that is nothing but filters lists what they leave."""
         with self._lock:
             signals = replace(signals, named=self._named(question))
-            ranked = search.rank(
-                self._connection, parse_query(question), signals, self._vectors, self.graph
-            )
+            ranked = search.rank(self._shelf, parse_query(question), signals)
             return search.load(self._connection, ranked[:limit])
 
     def related(self, path: str, limit: int, vector_of: Sequence[float] | None = None) -> list[Hit]:
@@ -92,9 +90,7 @@ class Index:
             about = " ".join(terms(tuple(text[:4000].split()))[:40])
             title = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
             query = Query(words=(title, *about.split()))
-            ranked = search.rank(
-                self._connection, query, Signals(vector=vector_of), self._vectors, self.graph
-            )
+            ranked = search.rank(self._shelf, query, Signals(vector=vector_of))
             found = search.load(self._connection, ranked[:200])
             near = self.graph.around(self._connection, path)
             others = [one for one in found if one.path != path]
@@ -199,6 +195,10 @@ class Index:
     def close(self) -> None:
         with self._lock:
             self._connection.close()
+
+    @property
+    def _shelf(self) -> Shelf:
+        return Shelf(self._connection, self._vectors, self.graph)
 
     def _named(self, question: str) -> tuple[int, ...]:
         """The files that a question links to, by name or alias."""

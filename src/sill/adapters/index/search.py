@@ -4,15 +4,16 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...core.query import Query, full_text_expression
+from ...core.query import Query, full_text_expression, terms
 from ...core.rank import Hit, Ranked, Ranking, fuse
 from .graph import LinkGraph
 from .vectors import Vectors
 
 DEPTH = 100  # how far down each ranking is looked at
 _LEADERS = 8  # passages whose links are followed
+_MOST_LOOKED_AT = 500  # passages of those documents
 _NEIGHBOURS = 30  # documents that are taken from there
-_LINKS_WEIGHT, _NAMED_WEIGHT = 0.5, 3.0
+_LINKS_WEIGHT, _NAMED_WEIGHT = 1.0, 3.0
 _WEIGHTS = "3.0, 2.0, 1.0"  # of title, headings and text in BM25
 
 
@@ -29,14 +30,18 @@ class Signals:
     named: tuple[int, ...] = ()
 
 
-def rank(
-    connection: sqlite3.Connection,
-    query: Query,
-    signals: Signals,
-    vectors: Vectors,
-    graph: LinkGraph,
-) -> list[Ranked]:
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Where a search looks."""
+
+    connection: sqlite3.Connection
+    vectors: Vectors
+    graph: LinkGraph
+
+
+def rank(shelf: Shelf, query: Query, signals: Signals) -> list[Ranked]:
     """Passage ids, best first."""
+    connection = shelf.connection
     allowed = _allowed(connection, query)
     if allowed is not None and not allowed:
         return []
@@ -48,13 +53,13 @@ def rank(
         rankings.append(Ranking("text", by_words(connection, query, allowed)))
     similar: Mapping[int, float] = {}
     if signals.vector is not None:
-        similar = vectors.nearest(connection, signals.vector, DEPTH, allowed)
+        similar = shelf.vectors.nearest(connection, signals.vector, DEPTH, allowed)
         # Words after a minus and phrases are conditions, whatever the meaning is close to.
         kept = _meeting_conditions(connection, query, similar)
         rankings.append(Ranking("meaning", kept))
     if signals.links:
         leaders = [ranked.key for ranked in fuse(rankings)[:_LEADERS]]
-        around = _along_links(connection, graph, leaders, query, signals.vector, vectors)
+        around = _along_links(shelf, leaders, query, signals.vector)
         kept = tuple(key for key in around if allowed is None or key in allowed)
         rankings.append(Ranking("links", kept, weight=_LINKS_WEIGHT))
     return fuse(rankings)
@@ -105,36 +110,26 @@ def load(connection: sqlite3.Connection, ranked: Iterable[Ranked]) -> list[Hit]:
 
 
 def _along_links(
-    connection: sqlite3.Connection,
-    graph: LinkGraph,
-    leaders: Sequence[int],
-    query: Query,
-    vector: Sequence[float] | None,
-    vectors: Vectors,
+    shelf: Shelf, leaders: Sequence[int], query: Query, vector: Sequence[float] | None
 ) -> tuple[int, ...]:
     """Passages of documents one link away from the leading passages, best first."""
-    worth = graph.worth_around(connection, leaders)
+    worth = shelf.graph.worth_around(shelf.connection, leaders)
     best = sorted(worth, key=lambda file: -worth[file])[:_NEIGHBOURS]
     if not best:
         return ()
-    files = ",".join(map(str, best))
-    rows = connection.execute(
-        f"SELECT id, file, hash FROM passages WHERE file IN ({files}) ORDER BY file, first LIMIT 2000"
+    rows = shelf.connection.execute(
+        "SELECT id, file, hash, lower(text) FROM passages"
+        f" WHERE file IN ({','.join(map(str, best))}) ORDER BY file, first LIMIT {_MOST_LOOKED_AT}"
     ).fetchall()
-    ids = {id for id, _, _ in rows}
-    by_text = {id: place for place, id in enumerate(by_words(connection, query, ids))}
-    close = (
-        vectors.similarities([hash for _, _, hash in rows], vector) if vector is not None else {}
-    )
+    wanted = terms(query.words)
+    hashes = [hash for _, _, hash, _ in rows]
+    close = shelf.vectors.similarities(hashes, vector) if vector is not None else {}
     scores: dict[int, float] = {}
-    opening: set[int] = set()
-    for id, file, hash in rows:
-        quality = 0.5 / (1 + by_text[id] / 10) if id in by_text else 0.0
+    for id, file, hash, text in rows:
+        quality = 0.5 * sum(word in text for word in wanted) / max(1, len(wanted))
         quality += max(0.0, close.get(hash, 0.0))
-        if file not in opening:  # a note's first passage says what it is about
-            opening.add(file)
-            quality += 0.05
-        scores[id] = worth[file] * (0.1 + quality)
+        # Which document is meant says more than which of its passages sounds right.
+        scores[id] = worth[file] * (0.1 + quality) ** 0.25
     return tuple(sorted(scores, key=lambda id: -scores[id]))[:DEPTH]
 
 

@@ -1,0 +1,160 @@
+"""Retrieval sets with known answers, built from what is on the machine or given as a folder.
+
+From Python's documentation and standard library (the sources as Debian's ``python3-doc`` ships them):
+a section by its heading, an answer by its FAQ question, a function by the first sentence of its
+docstring. Cranfield and CISI in their classic file format, where a folder with them is given.
+"""
+
+import ast
+import random
+import re
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_UNDERLINE = re.compile(r"^([^\n]+)\n([=\-~^\"*#'`])\2{2,}[ \t]*$", re.MULTILINE)
+_ROLE = re.compile(r":[\w:+-]+:`[!~]?([^`<]*?)(?:\s*<[^>]*>)?`")
+_DIRECTIVE = re.compile(
+    r"^\s*\.\. (?:_[^\n]*|index::[^\n]*(?:\n[ \t]+[^\n]+)*|[\w-]+::[^\n]*)$", re.MULTILINE
+)
+MOST_DOCUMENTS = 1_500
+MOST_QUESTIONS = 250
+
+
+Section = tuple[str, str, str]  # file, heading, text
+
+
+@dataclass(frozen=True)
+class Set:
+    """Documents by id, questions, and for each question the ids that answer it with their grade."""
+
+    name: str
+    documents: dict[str, str]
+    questions: list[tuple[str, dict[str, int]]]
+
+
+def python_sets(sources: Path, seed: int = 1) -> list[Set]:
+    """``sources`` is the ``_sources`` folder of Python's built documentation."""
+    sections = [
+        (path.relative_to(sources).as_posix(), title, body)
+        for path in sorted(sources.rglob("*.rst.txt"))
+        for title, body in _sections(path.read_text(errors="replace"))
+    ]
+    chance = random.Random(seed)
+    return [_headings(sections, chance), _faq(sections, chance), _functions(chance)]
+
+
+def classic_set(name: str, documents: Path, questions: Path, judgements: Path) -> Set:
+    """A collection of the SMART format: ``.I``, ``.T``, ``.W`` and a file of judgements."""
+    texts = {
+        number: f"# {' '.join(fields.get('T', '').split())}\n\n{fields.get('W', '').strip()}\n"
+        for number, fields in _smart(documents.read_text(errors="replace"))
+    }
+    asked = [
+        " ".join(fields.get("W", "").split())
+        for _, fields in _smart(questions.read_text(errors="replace"))
+    ]
+    ids = [number for number, _ in _smart(questions.read_text(errors="replace"))]
+    grades: dict[str, dict[str, int]] = {}
+    for line in judgements.read_text(errors="replace").splitlines():
+        question, document, *_ = [*line.split(), "", ""]
+        if document in texts:
+            grades.setdefault(str(int(question)), {})[document] = 1
+    # Cranfield's judgements count questions in their order, CISI's by their number.
+    by_order = name == "Cranfield"
+    keyed = [(str(n + 1) if by_order else ids[n], text) for n, text in enumerate(asked)]
+    return Set(name, texts, [(text, grades[key]) for key, text in keyed if key in grades])
+
+
+def _headings(sections: list[Section], chance: random.Random) -> Set:
+    usable = [
+        s
+        for s in sections
+        if not s[0].startswith("faq/") and len(s[2]) > 250 and len(s[1].split()) >= 2
+    ]
+    titles = [title for _, title, _ in usable]
+    unique = [s for s in usable if titles.count(s[1]) == 1]
+    return _drawn(
+        "Python docs: heading → section", unique, [s for s in usable if s not in unique], chance
+    )
+
+
+def _faq(sections: list[Section], chance: random.Random) -> Set:
+    faq = [s for s in sections if s[0].startswith("faq/") and s[1].endswith("?") and len(s[2]) > 60]
+    others = [s for s in sections if not s[0].startswith("faq/") and len(s[2]) > 250]
+    return _drawn("Python FAQ: question → answer", faq, others, chance)
+
+
+def _drawn(
+    name: str,
+    asked: list[Section],
+    others: list[Section],
+    chance: random.Random,
+) -> Set:
+    chance.shuffle(asked)
+    chance.shuffle(others)
+    kept = [*asked, *others][:MOST_DOCUMENTS]
+    documents = {f"d{number}": body for number, (_, _, body) in enumerate(kept)}
+    count = min(MOST_QUESTIONS, len(asked), len(kept))
+    return Set(name, documents, [(asked[number][1], {f"d{number}": 1}) for number in range(count)])
+
+
+def _functions(chance: random.Random) -> Set:
+    found = list(_documented(Path(sysconfig.get_paths()["stdlib"])))
+    chance.shuffle(found)
+    documents: dict[str, str] = {}
+    questions: list[tuple[str, dict[str, int]]] = []
+    sentences = [sentence for sentence, _ in found]
+    for sentence, source in found:
+        if len(documents) >= MOST_DOCUMENTS:
+            break
+        id = f"f{len(documents)}"
+        documents[id] = source
+        if len(questions) < MOST_QUESTIONS and sentences.count(sentence) == 1:
+            questions.append((sentence, {id: 1}))
+    return Set("stdlib: docstring → function", documents, questions)
+
+
+def _documented(library: Path) -> Iterator[tuple[str, str]]:
+    """First sentence of a docstring, and the function's source without it."""
+    for path in sorted(library.glob("*.py")) + sorted(library.glob("[a-z]*/*.py")):
+        if "test" in path.as_posix() or "site-packages" in path.as_posix():
+            continue
+        try:
+            text = path.read_text()
+            tree = ast.parse(text)
+        except (SyntaxError, UnicodeDecodeError):
+            continue
+        lines = text.splitlines()
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.FunctionDef) or not (docstring := ast.get_docstring(node)):
+                continue
+            sentence = " ".join(docstring.split("\n\n")[0].split()).split(". ")[0]
+            first = node.body[0]
+            rows = (
+                lines[node.lineno - 1 : first.lineno - 1]
+                + lines[(first.end_lineno or 0) : node.end_lineno]
+            )
+            if len(sentence.split()) >= 5 and len(rows) >= 6:
+                yield sentence, "\n".join(rows)
+
+
+def _sections(text: str) -> Iterator[tuple[str, str]]:
+    marks = list(_UNDERLINE.finditer(text))
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    for mark, end in zip(marks, ends, strict=False):
+        yield _plain(mark[1]).strip(), _plain(text[mark.end() : end]).strip()
+
+
+def _plain(text: str) -> str:
+    return _DIRECTIVE.sub("", _ROLE.sub(r"\1", text)).replace("``", "")
+
+
+def _smart(text: str) -> Iterator[tuple[str, dict[str, str]]]:
+    for record in re.split(r"^\.I\s+", text, flags=re.MULTILINE)[1:]:
+        number, _, rest = record.partition("\n")
+        fields: dict[str, str] = {}
+        for part in re.split(r"^\.(?=[A-Z]\s*$)", rest, flags=re.MULTILINE)[1:]:
+            fields.setdefault(part[0], part[1:])
+        yield str(int(number)), fields

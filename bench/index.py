@@ -1,0 +1,152 @@
+"""How fast a vault is ready, and stays ready.
+
+    python bench/index.py [--notes 10000 100000] [--json]
+
+For each size: seconds until full text can be searched, a look without any change, one edit until it is
+found, and the time of a hybrid query (with vectors made at random, so that their number is right; the
+time to embed a question is measured by itself if the bundled embedder is there). Memory is the most the
+process ever used, each size in a process of its own.
+"""
+
+import argparse
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from _shape import finish, show
+from data_vault import Made
+
+from sill.adapters.index.index import Index
+from sill.adapters.index.search import Signals
+
+DIMENSIONS = 384
+QUERIES = 200
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--notes", type=int, nargs="+", default=[10_000])
+    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    if given.one:
+        print(json.dumps(measured(given.one)))
+        return
+    results = [in_own_process(notes) for notes in given.notes]
+    columns = [
+        "notes", "MB", "passages", "links", "full text s", "CPU s", "notes/s", "no-change ms", "edit seen ms",
+        "query p50 ms", "query p95 ms", "memory MB", "index MB",
+    ]  # fmt: skip
+    show(
+        "Index of a generated vault", columns, [[row[name] for name in columns] for row in results]
+    )
+    finish(
+        {"bench": "index", "cores": os.cpu_count(), "load": os.getloadavg()[0], "results": results}
+    )
+
+
+def in_own_process(notes: int) -> dict[str, float]:
+    command = [sys.executable, __file__, "--one", str(notes)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def measured(notes: int) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch) / "vault"
+        root.mkdir()
+        size = written(root, notes)
+        database = Path(scratch) / "index.sqlite"
+        index = Index(root, database, model="random")
+        started, busy = time.perf_counter(), time.process_time()
+        index.refresh()
+        ready, used = time.perf_counter() - started, time.process_time() - busy
+        unchanged = min(timed(index.refresh) for _ in range(5))
+        edits = [edit(index, root, number) for number in range(5)]
+        status = index.status()
+        fill_vectors(index)
+        times = sorted(queries(index))
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        index.close()
+        return {
+            "notes": notes,
+            "MB": round(size / 1e6, 1),
+            "passages": status.passages,
+            "links": status.links,
+            "full text s": round(ready, 2),
+            "CPU s": round(used, 2),
+            "notes/s": round(notes / ready),
+            "no-change ms": round(unchanged * 1000),
+            "edit seen ms": round(max(edits) * 1000),
+            "query p50 ms": round(times[len(times) // 2] * 1000, 1),
+            "query p95 ms": round(times[int(len(times) * 0.95)] * 1000, 1),
+            "memory MB": round(memory),
+            "index MB": round(database.stat().st_size / 1e6, 1),
+        }
+
+
+def written(root: Path, notes: int) -> int:
+    """About two kilobytes a note. The names are kept on disk only, so that memory is the index's own."""
+    size = 0
+    for path, text in Made(random.Random(1), notes, filler=2).files():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+        size += len(text)
+    return size
+
+
+def edit(index: Index, root: Path, number: int) -> float:
+    """Seconds from the end of a save until a search finds it, a look at the folder included."""
+    path = root / index.paths()[number * 7]
+    path.write_text(path.read_text() + f"\nfreshword{number}\n")
+    started = time.perf_counter()
+    index.refresh()
+    hits = index.search(f"freshword{number}", 5, Signals(links=False))
+    assert [root / hit.path for hit in hits] == [path]
+    return time.perf_counter() - started
+
+
+def fill_vectors(index: Index) -> None:
+    import numpy
+
+    chance = numpy.random.default_rng(1)
+    while waiting := index.pending(5_000):
+        vectors = chance.standard_normal((len(waiting), DIMENSIONS)).astype("float32")
+        index.keep_vectors([(hash, row) for (hash, _), row in zip(waiting, vectors, strict=True)])
+
+
+def queries(index: Index) -> list[float]:
+    import numpy
+
+    chance = numpy.random.default_rng(2)
+    names = [path.rsplit("/", 1)[-1][:-3] for path in index.paths()]
+    asked = ["When did the construction of {} begin?", "Who is in charge at {}?", "price of timber {}",
+             "What does the captain of {} eat in the morning?"]  # fmt: skip
+    times = []
+    for number in range(QUERIES + 5):
+        question = asked[number % 4].format(names[number * 31 % len(names)])
+        vector = chance.standard_normal(DIMENSIONS).astype("float32")
+        vector /= numpy.linalg.norm(vector)
+        started = time.perf_counter()
+        index.search(question, 10, Signals(vector=vector.tolist()))
+        times.append(time.perf_counter() - started)
+    return times[5:]  # the first ones load names and vectors
+
+
+def timed(call) -> float:
+    started = time.perf_counter()
+    call()
+    return time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""How well search finds what answers a question.
+
+    python bench/retrieval.py [--docs FOLDER] [--cranfield FOLDER] [--cisi FOLDER] [--json]
+
+First a generated vault with one-hop, two-hop and unanswerable questions: which share of the passages
+that must be read is among the first five, and within 4,000 tokens. Then nDCG@10 on public sets, as far
+as they are given: --docs is the `_sources` folder of Python's documentation, the others hold the classic
+collections in their own format. Vectors are kept in --cache, so that a second run takes seconds.
+"""
+
+import argparse
+import asyncio
+import math
+import tempfile
+from pathlib import Path
+
+from _shape import finish, show
+from data_docs import Set, classic_set, python_sets
+from data_vault import Place, Question, generate
+
+from sill.adapters.embed.choice import embedder_for
+from sill.adapters.index.search import Signals
+from sill.adapters.vault.index import DiskVault
+from sill.core.rank import Hit, fit
+from sill.ports import Embedder
+
+MODES = ["text", "vectors", "text + vectors", "text + links", "hybrid"]
+BUDGET = 4_000
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--docs", type=Path)
+    parser.add_argument("--cranfield", type=Path)
+    parser.add_argument("--cisi", type=Path)
+    parser.add_argument("--cache", type=Path, help="where indexes with their vectors are kept")
+    parser.add_argument("--embedder", default="auto")
+    parser.add_argument("--embedder-folder", type=Path)
+    parser.add_argument("--notes", type=int, default=400)
+    parser.add_argument("--questions", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    embedder = embedder_for(given.embedder, folder=given.embedder_folder)
+    report: dict[str, object] = {
+        "bench": "retrieval",
+        "embedder": embedder.name if embedder else None,
+    }
+    with tempfile.TemporaryDirectory() as scratch:
+        cache = given.cache or Path(scratch)
+        cache.mkdir(parents=True, exist_ok=True)
+        report["vault"] = await generated(given, cache, Path(scratch), embedder)
+        sets = python_sets(given.docs) if given.docs else []
+        for name, folder in (("Cranfield", given.cranfield), ("CISI", given.cisi)):
+            if folder:
+                sets.append(classic(name, folder))
+        if sets:
+            report["sets"] = await public(sets, cache, Path(scratch), embedder)
+    finish(report)
+
+
+async def generated(
+    given: argparse.Namespace, cache: Path, scratch: Path, embedder: Embedder | None
+) -> object:
+    folder = scratch / "generated"
+    folder.mkdir()
+    questions = generate(folder, given.notes, given.questions, given.seed)
+    vault = await ready(folder, cache / f"generated-{given.notes}-{given.seed}.sqlite", embedder)
+    results = {}
+    for mode in modes(embedder):
+        found = [(q, await ask(vault, q.text, mode, 60)) for q in questions if q.places]
+        one = [(q, hits) for q, hits in found if q.kind == "one-hop"]
+        two = [(q, hits) for q, hits in found if q.kind == "two-hop"]
+        results[mode] = {
+            "one-hop recall@5": share(one, lambda hits: hits[:5]),
+            "one-hop at 4k": share(one, within),
+            "two-hop recall@5": share(two, lambda hits: hits[:5]),
+            "two-hop at 4k": share(two, within),
+            "both hops at 4k": whole(two, within),
+        }
+    columns = list(next(iter(results.values())))
+    rows = [
+        [mode, *(f"{values[column]:.3f}" for column in columns)] for mode, values in results.items()
+    ]
+    count = {
+        kind: sum(q.kind == kind for q in questions)
+        for kind in ("one-hop", "two-hop", "unanswerable")
+    }
+    show(
+        f"Generated vault: {given.notes} notes, questions {count}, seed {given.seed}",
+        ["", *columns],
+        rows,
+    )
+    await vault.close()
+    return results
+
+
+async def public(sets: list[Set], cache: Path, scratch: Path, embedder: Embedder | None) -> object:
+    results: dict[str, dict[str, float]] = {}
+    for number, one in enumerate(sets):
+        folder = scratch / f"set{number}"
+        folder.mkdir()
+        ending = "py" if "function" in one.name else "md"
+        for id, text in one.documents.items():
+            (folder / f"{id}.{ending}").write_text(text)
+        name = "".join(character for character in one.name if character.isalnum())
+        vault = await ready(folder, cache / f"{name}.sqlite", embedder)
+        results[one.name] = {
+            mode: sum([await ndcg(vault, text, grades, mode) for text, grades in one.questions])
+            / len(one.questions)
+            for mode in modes(embedder)
+            if "links" not in mode
+        }
+        print(
+            f"  {one.name}: {len(one.documents):,} documents, {len(one.questions)} questions",
+            flush=True,
+        )
+        await vault.close()
+    columns = list(next(iter(results.values())))
+    rows = [[name, *(f"{values[c]:.3f}" for c in columns)] for name, values in results.items()]
+    means = {c: sum(values[c] for values in results.values()) / len(results) for c in columns}
+    rows.append(["mean", *(f"{means[c]:.3f}" for c in columns)])
+    show("nDCG@10", ["", *columns], rows)
+    return {"ndcg@10": results, "mean": means}
+
+
+async def ready(folder: Path, database: Path, embedder: Embedder | None) -> DiskVault:
+    vault = DiskVault(folder, database, embedder=embedder)
+    await vault.refresh()
+    await vault.embed_pending()
+    return vault
+
+
+async def ask(vault: DiskVault, question: str, mode: str, limit: int) -> list[Hit]:
+    vector = None
+    if vault.embedder and ("vectors" in mode or mode == "hybrid"):
+        (vector,) = await vault.embedder.embed([question])
+    signals = Signals(
+        text=mode != "vectors", vector=vector, links="links" in mode or mode == "hybrid"
+    )
+    # A question is words here, whatever characters are in it.
+    plain = "".join(character if character.isalnum() else " " for character in question)
+    return vault.index.search(plain, limit, signals)
+
+
+async def ndcg(vault: DiskVault, question: str, grades: dict[str, int], mode: str) -> float:
+    hits = await ask(vault, question, mode, 60)
+    ids = list(dict.fromkeys(hit.path.rsplit(".", 1)[0] for hit in hits))[:10]
+    gained = sum(grades.get(id, 0) / math.log2(place + 2) for place, id in enumerate(ids))
+    ideal = sorted(grades.values(), reverse=True)[:10]
+    return gained / sum(grade / math.log2(place + 2) for place, grade in enumerate(ideal))
+
+
+def modes(embedder: Embedder | None) -> list[str]:
+    return MODES if embedder else ["text", "text + links"]
+
+
+def within(hits: list[Hit]) -> list[Hit]:
+    return fit(hits, lambda hit: len(hit.text) // 4 + 10, BUDGET)
+
+
+def covered(question: Question, hits: list[Hit]) -> list[bool]:
+    return [any(holds(hit, place) for hit in hits) for place in question.places]
+
+
+def holds(hit: Hit, place: Place) -> bool:
+    first, last = place.lines
+    return hit.path == place.path and hit.lines[0] <= first and last <= hit.lines[1]
+
+
+def share(found: list[tuple[Question, list[Hit]]], cut) -> float:
+    """The share of places with the answer itself that are among the hits."""
+    return sum(covered(q, cut(hits))[-1] for q, hits in found) / max(1, len(found))
+
+
+def whole(found: list[tuple[Question, list[Hit]]], cut) -> float:
+    return sum(all(covered(q, cut(hits))) for q, hits in found) / max(1, len(found))
+
+
+def classic(name: str, folder: Path) -> Set:
+    def file(*patterns: str) -> Path:
+        return next(path for pattern in patterns for path in sorted(folder.rglob(pattern)))
+
+    return classic_set(
+        name,
+        file("cran.all*", "CISI.ALL"),
+        file("cran.qry", "CISI.QRY"),
+        file("cranqrel*", "CISI.REL"),
+    )
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
