@@ -14,6 +14,8 @@ from sill.core.summaries import Summary, shortened, summarize
         pytest.param("- list\n- of\n\nProse.", Summary("Prose.", "paragraph"), id="lists are passed over"),
         pytest.param("```\ncode\n\nmore\n```\n\nProse.", Summary("Prose.", "paragraph"), id="code is passed over"),
         pytest.param("![[pic.png]]\n\nSee [[a|b]] and [c](d.md).", Summary("See b and c.", "paragraph"), id="links by what they show"),
+        pytest.param("# T\n- [ ] one\n- two\n", Summary("one two", "paragraph"), id="nothing but a list"),
+        pytest.param("`code` first.", Summary("code first.", "paragraph"), id="a paragraph may begin with code"),
         pytest.param("# only\n## headings", Summary("", "none"), id="nothing to say"),
         pytest.param("", Summary("", "none"), id="empty"),
     ],

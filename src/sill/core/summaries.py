@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .frontmatter import properties
-from .markdown import Regions, body_start, code_spans
+from .markdown import Regions, body_start, fences
 
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t][^\n]*+$", re.MULTILINE)
 _PARAGRAPH = re.compile(r"[^\n]++(?:\n(?![ \t\r]*+\n)[^\n]++)*+")
 _NOT_PROSE = re.compile(
     r"[ \t]*+(?:#{1,6}[ \t]|[-*+][ \t]|\d{1,9}+[.)][ \t]|[|>]|!?\[\[[^\]]*\]\]\s*$|---|===|<|%%)"
 )
+_MARK = re.compile(r"^[ \t]*+(?:[-*+]|\d{1,9}+[.)])[ \t]++(?:\[.\][ \t]++)?", re.MULTILINE)
 _MARKUP = re.compile(
     r"!?\[\[(?:[^\[\]|\n]*\|)?([^\[\]\n]*)\]\]|!?\[([^\[\]\n]*)\]\([^()\n]*\)|[*_`~]{1,3}"
 )
@@ -29,14 +31,14 @@ def summarize(text: str, most: int = 200) -> Summary:
     if text.startswith("---") and (written := properties(text).summary):
         return Summary(shortened(written, most), "property")
     body = body_start(text)
-    head = text[body : body + _LOOKED_AT]
-    code = Regions(code_spans(head))
-    for paragraph in _PARAGRAPH.finditer(head):
-        if paragraph.start() in code and head[paragraph.start()] != "`":
-            continue
-        if _NOT_PROSE.match(paragraph[0]) or paragraph[0].startswith(("```", "~~~")):
-            continue
-        if plain := plain_text(paragraph[0]):
+    head = _HEADING.sub("", text[body : body + _LOOKED_AT])
+    code = Regions([(fence.start, fence.end) for fence in fences(head)])
+    found = [one for one in _PARAGRAPH.finditer(head) if one.start() not in code]
+    prose = [one[0] for one in found if not _NOT_PROSE.match(one[0])]
+    # A note that is nothing but a list is best told by the list.
+    listed = [_MARK.sub("", one[0]) for one in found if _MARK.match(one[0])]
+    for paragraph in [*prose, *listed]:
+        if plain := plain_text(paragraph):
             return Summary(shortened(plain, most), "paragraph")
     return Summary("", "none")
 
