@@ -9,7 +9,7 @@ import pytest
 
 from sill.adapters.store import open_store
 from sill.core.request import ChatRequest, ToolSchema, WireMessage, encode
-from tests.store.examples import CERTIFICATE, closing, opening
+from tests.store.examples import CERTIFICATE, body, closing, opening
 
 REQUESTS = 10_000
 PER_TURN = 50
@@ -80,5 +80,31 @@ def test_a_new_process_goes_on_where_the_last_one_stopped(tmp_path):
         await store.close()
         assert {id: (turn.request, turn.plan) for id, turn in found.items()} == sent
         assert [turn.plan for turn in listed] == [plan for _, plan in sent.values()]
+
+    asyncio.run(check())
+
+
+def test_a_chat_that_was_deleted_and_imported_elsewhere_goes_on(tmp_path):
+    """One process remembers the chat as it was; another has replaced it, and keys mean other texts now."""
+
+    async def check():
+        one, two = await open_store(tmp_path / "sill.db"), await open_store(tmp_path / "sill.db")
+        long = [f"text number {n} that is long enough for a row of its own, " * 3 for n in range(6)]
+        chat = await one.new_chat("w")
+        turn = await one.begin(chat, opening("q", request=body(*long[:3])))
+        await one.finish(turn, closing())
+        copied = await two.copy_chat(chat)
+        await two.delete_chat(chat)
+        other = await two.new_chat("w")
+        turn = await two.begin(other, opening("q", request=body(*long[::-1])))
+        await two.finish(turn, closing())
+        await two.add_copy(copied)
+        last = await one.begin(chat, opening("q", request=body(*long[:4])))
+        await one.finish(last, closing())
+        found = await two.turn(last)
+        await one.close()
+        await two.close()
+
+        assert found.request == body(*long[:4])
 
     asyncio.run(check())

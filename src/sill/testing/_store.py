@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -48,12 +49,12 @@ class MemoryStore:
         self._attempts: dict[str, StoredAttempt] = {}
         self._proposals: dict[str, StoredProposal] = {}
         self._notes: dict[str, Note] = {}
-        self._made = 0
+        self._made: Counter[str] = Counter()
 
     # --- Chats -----------------------------------------------------------------------------------
 
     async def new_chat(self, workspace: str, title: str = "") -> str:
-        id, now = f"chat-{len(self._chats) + 1}", self._clock()
+        id, now = self._id("chat"), self._clock()
         self._chats[id] = _Chat(ChatInfo(id, workspace, title, 0, now, now))
         return id
 
@@ -138,7 +139,7 @@ class MemoryStore:
         self._refuse_if_busy(chat)
         found = self._chats[chat]
         now = self._clock()
-        id = f"turn-{len(self._turns) + 1}"
+        id = self._id("turn")
         opening = opening.begun_by(id)
         self._turns[id] = StoredTurn(
             id=id,
@@ -337,8 +338,8 @@ class MemoryStore:
         return [note for note in self._notes.values() if note.workspace == workspace]
 
     def _id(self, kind: str) -> str:
-        self._made += 1
-        return f"{kind}-{self._made}"
+        self._made[kind] += 1
+        return f"{kind}-{self._made[kind]}"
 
     async def compact(self) -> None:
         pass

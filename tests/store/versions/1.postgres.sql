@@ -196,9 +196,9 @@ ALTER TABLE words FORCE ROW LEVEL SECURITY
 --;
 CREATE POLICY owner_only ON words USING (owner = current_setting('sill.owner', true)) WITH CHECK (owner = current_setting('sill.owner', true))
 --;
-INSERT INTO workspaces (owner, id, created) VALUES ('local', 'w', 1794718252281)
+INSERT INTO workspaces (owner, id, created) VALUES ('local', 'w', 1794718513535)
 --;
-INSERT INTO chats (key, owner, id, workspace, title, created, used, turns, head, pinned, archived) VALUES (1, 'local', '414dd85706a79a2352f2197d1d07fdce', 'w', 'A frozen chat', 1794718252281, 1794718252289, 2, 1, 0, 0)
+INSERT INTO chats (key, owner, id, workspace, title, created, used, turns, head, pinned, archived) VALUES (1, 'local', '2cce79ee6bfefe20db8067d049c58558', 'w', 'A frozen chat', 1794718513535, 1794718513544, 2, 1, 0, 0)
 --;
 INSERT INTO contents (key, owner, hash, size, codec, body) VALUES (1, 'local', '\x5f37a12d90a62e28176547f24fc3150ae7f7f81a1d5cf81f4484a9c5e3caba4a', 111, 1, '\x789c8bcc2f55482c4a55c8cecc4b5128c9572848cd2fc849554884f0d23273528bf51422a9a608007f2a268f')
 --;
@@ -206,9 +206,9 @@ INSERT INTO contents (key, owner, hash, size, codec, body) VALUES (2, 'local', '
 --;
 INSERT INTO contents (key, owner, hash, size, codec, body) VALUES (3, 'local', '\x3a973d2fc3110defffcb103944b107ffc6e302f4cb22ef0fa6aea205f2917477', 5, 0, '\x626f617473')
 --;
-INSERT INTO contents (key, owner, hash, size, codec, body) VALUES (4, 'local', '\x0e537469a5de1693f12fc9bfcf3de2f6a254da7111d537b803ac91153ae71d69', 79, 1, '\x789c8b36d45132b534373237324eb1b4484a4d324a33354d3433b6b4303134373635494b333252d2898e264291416c6c2c000cc813c2')
+INSERT INTO contents (key, owner, hash, size, codec, body) VALUES (4, 'local', '\x3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3', 3, 0, '\x74776f')
 --;
-INSERT INTO contents (key, owner, hash, size, codec, body) VALUES (5, 'local', '\x3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3', 3, 0, '\x74776f')
+INSERT INTO contents (key, owner, hash, size, codec, body) VALUES (5, 'local', '\x5b67a4960000374747b58135bab3e43675cc7f215ab3bea61b773cc9db8659f0', 79, 1, '\x789c8b36d451324e3332b44834333435b134b4304c4e34494e4b4e324e3630373348334f4a4b53d2898e264291416c6c2c003ffa156e')
 --;
 INSERT INTO contents (key, owner, hash, size, codec, body) VALUES (6, 'local', '\xa11ae06469c63740d7b0ecf802f282a0d46e94f31a654dfcd3c0dc6dc277f904', 4, 0, '\x68616c66')
 --;
@@ -224,15 +224,15 @@ INSERT INTO uses (content, chat, owner) VALUES (5, 1, 'local')
 --;
 INSERT INTO uses (content, chat, owner) VALUES (6, 1, 'local')
 --;
-INSERT INTO turns (key, owner, id, chat, sequence, parent, depth, status, fence, started, took, epoch, model, endpoint, outcome, certificate, usage, refs, frame, plan) VALUES (1, 'local', '5972723d98beb2f55a6398417354ff22', 1, 1, NULL, 0, 'complete', 1, 1794718252285, 5, NULL, 'm', 'http://localhost/v1', 'stop', '["exact","words",12,"template",13]', '[13,4,2,1,3]', '["note.md"]', NULL, '\xab56ca2c49cd2d56b2528856cacf4b55c8482c4aca2f2d5218096ca5d85a00')
+INSERT INTO turns (key, owner, id, chat, sequence, parent, depth, status, fence, started, took, epoch, model, endpoint, outcome, certificate, usage, refs, frame, plan) VALUES (1, 'local', '3f218a61549181ca4cfcb3c0760f7bff', 1, 1, NULL, 0, 'complete', 1, 1794718513541, 5, NULL, 'm', 'http://localhost/v1', 'stop', '["exact","words",12,"template",13]', '[13,4,2,1,3]', '["note.md"]', NULL, '\xab56ca2c49cd2d56b2528856cacf4b55c8482c4aca2f2d5218096ca5d85a00')
 --;
-INSERT INTO turns (key, owner, id, chat, sequence, parent, depth, status, fence, started, took, epoch, model, endpoint, outcome, certificate, usage, refs, frame, plan) VALUES (2, 'local', 'ee49f1f7ec017fa42f6b550bca465892', 1, 2, 1, 1, 'partial', 2, 1794718252289, 5, 4, 'm', 'http://localhost/v1', 'stop', '["exact","words",12,"template",13]', '[13,4,2,1,3]', '["note.md"]', NULL, '\xab56ca2c49cd2d56b25288562a29cf578aad0500')
+INSERT INTO turns (key, owner, id, chat, sequence, parent, depth, status, fence, started, took, epoch, model, endpoint, outcome, certificate, usage, refs, frame, plan) VALUES (2, 'local', '78f70d23fe2e3f6d5bf6c730223daf70', 1, 2, 1, 1, 'partial', 2, 1794718513544, 5, 5, 'm', 'http://localhost/v1', 'stop', '["exact","words",12,"template",13]', '[13,4,2,1,3]', '["note.md"]', NULL, '\xab56ca2c49cd2d56b25288562a29cf578aad0500')
 --;
 INSERT INTO messages (turn, position, owner, role, carries, content) VALUES (1, 0, 'local', 'user', '', 2)
 --;
 INSERT INTO messages (turn, position, owner, role, carries, content) VALUES (1, 1, 'local', 'assistant', '', 3)
 --;
-INSERT INTO messages (turn, position, owner, role, carries, content) VALUES (2, 0, 'local', 'user', '', 5)
+INSERT INTO messages (turn, position, owner, role, carries, content) VALUES (2, 0, 'local', 'user', '', 4)
 --;
 INSERT INTO messages (turn, position, owner, role, carries, content) VALUES (2, 1, 'local', 'assistant', '', 6)
 --;
@@ -242,17 +242,17 @@ INSERT INTO requests (key, owner, turn, position, certificate, size, hash, frame
 --;
 INSERT INTO requests (key, owner, turn, position, certificate, size, hash, frame, recipe) VALUES (3, 'local', 2, 0, '["exact","words",12,"template",null]', 271, '\x23d4f0066d478de701a656780b16edb52e5a64974259b0de9dedcb5ba341dbc9', NULL, '\x4d8e410a02311004110ffea3cf39acd77c452484dd4116938c6426a884fc679fe3934c10c56377154dbf761591170ab088308824e22f24b0a78acc817a2f4f511a70e6a49414f6b0ed9bf9f12294ff29f4ce68e73ee61f4ef94aa9cf1da7c94034938fb09a0b7d93e39bae3c948a35cda12ce4caf8f0d15a7b03')
 --;
-INSERT INTO leases (chat, owner, fence, holder, expires) VALUES (1, 'local', 2, 'vm:674c0488-d9aa-4870-ba92-08256dc3b47a:pid:[4026531836]/13354/458526/ed96f37567fbb4cd3de049a44f514e77', 0)
+INSERT INTO leases (chat, owner, fence, holder, expires) VALUES (1, 'local', 2, 'vm:674c0488-d9aa-4870-ba92-08256dc3b47a:pid:[4026531836]/18733/484653/a9d12d3bea71e700716d5f852035b649', 0)
 --;
 INSERT INTO tokenizers (key, owner, id) VALUES (1, 'local', 'words')
 --;
 INSERT INTO counts (tokenizer, hash, owner, tokens) VALUES (1, '\xa4c2b77e81b7abdab7197412aeb4252edd3af0b573c2b2c83b181370eec258ec', 'local', 7)
 --;
-INSERT INTO attempts (key, owner, id, chat, turn, category, model, endpoint, started, reserved, settled, outcome, status, predicted, usage, cost) VALUES (1, 'local', '73646df68270c130c2e362f347bd7032', '414dd85706a79a2352f2197d1d07fdce', 'ee49f1f7ec017fa42f6b550bca465892', 'main', 'm', 'http://x', 1794718252293, 2, 1794718252296, 'complete', 200, 1, '', 3)
+INSERT INTO attempts (key, owner, id, chat, turn, category, model, endpoint, started, reserved, settled, outcome, status, predicted, usage, cost) VALUES (1, 'local', '77c994d64467354b4c6b03501d57d806', '2cce79ee6bfefe20db8067d049c58558', '78f70d23fe2e3f6d5bf6c730223daf70', 'main', 'm', 'http://x', 1794718513545, 2, 1794718513546, 'complete', 200, 1, '', 3)
 --;
-INSERT INTO proposals (key, owner, id, chat, turn, status, created, decided, decided_by, codec, body) VALUES (1, 'local', 'p', '414dd85706a79a2352f2197d1d07fdce', 'ee49f1f7ec017fa42f6b550bca465892', 'open', 1794718252296, NULL, '', 0, '\x7b7d')
+INSERT INTO proposals (key, owner, id, chat, turn, status, created, decided, decided_by, codec, body) VALUES (1, 'local', 'p', '2cce79ee6bfefe20db8067d049c58558', '78f70d23fe2e3f6d5bf6c730223daf70', 'open', 1794718513547, NULL, '', 0, '\x7b7d')
 --;
-INSERT INTO memories (key, owner, id, workspace, text, turn, created, updated) VALUES (1, 'local', '5ab391e6bb27ebeaa466cdf10c900b44', 'w', '\x746561', '', 1794718252297, 1794718252297)
+INSERT INTO memories (key, owner, id, workspace, text, turn, created, updated) VALUES (1, 'local', '216607d7f025bb62c5650e9fbaa73f6f', 'w', '\x746561', '', 1794718513547, 1794718513547)
 --;
 INSERT INTO words (turn, owner, text) VALUES (1, 'local', to_tsvector('simple', 'one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour 
 

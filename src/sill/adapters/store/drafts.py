@@ -24,8 +24,11 @@ class Frame:
 class Recent:
     """A chat's last request as it was cut. None of it is needed; all of it saves reading and room.
 
-    Its contents cannot vanish while the chat exists, so another process may add turns meanwhile.
+    Its contents cannot vanish while the chat exists, so another process may add turns meanwhile; a chat
+    that was deleted and imported again has another key.
     """
+
+    chat: int = 0
 
     recording: recorder.Recording | None = None
     keys: dict[bytes, int] = field(default_factory=dict)  # of the contents in the recording

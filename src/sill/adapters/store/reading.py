@@ -250,8 +250,8 @@ async def recent(transaction: Transaction, chat: int) -> Recent:
         transaction.owner,
     )
     if row is None:
-        return Recent()
+        return Recent(chat)
     recipe = await _Frames(transaction, "requests", "recipe").get(row[0])
     recording, keys = await _recording(transaction, row[1], recipe)
     plan = await _Frames(transaction, "turns", "plan").get(row[2])
-    return Recent(recording, keys, recipe, plan)
+    return Recent(chat, recording, keys, recipe, plan)

@@ -84,29 +84,36 @@ class DatabaseStore(Shelf):
     async def begin(self, chat: str, opening: Opening) -> str:
         await self._finish_late(chat)
         turn = new_id()
-        draft = drafts.draft(turn, opening.begun_by(turn), await self._recall(chat))
-
-        async def script(transaction: Transaction) -> tuple[Held, Recent]:
-            return await turns.begin(transaction, chat, draft, self._holder, self._times)
-
-        writing = asyncio.ensure_future(self._database.write(script))
+        writing = asyncio.ensure_future(self._begin(chat, turn, opening.begun_by(turn)))
         try:
             held, recent = await asyncio.shield(writing)
         except asyncio.CancelledError:
             await self._give_up(writing)
             raise
         self._remember(chat, recent)
-        self._open[draft.turn] = _Open(chat, held, kept_at=time.monotonic())
+        self._open[turn] = _Open(chat, held, kept_at=time.monotonic())
         if self._heart is None:
             self._heart = asyncio.ensure_future(self._beat())
         log.debug(
             "begun turn=%s messages=%d request_bytes=%d fence=%d",
-            draft.turn,
+            turn,
             len(opening.messages),
             len(opening.request),
             held.fence,
         )
-        return draft.turn
+        return turn
+
+    async def _begin(self, chat: str, turn: str, opening: Opening) -> tuple[Held, Recent]:
+        draft = drafts.draft(turn, opening, await self._recall(chat))
+
+        async def script(transaction: Transaction) -> tuple[Held, Recent]:
+            return await turns.begin(transaction, chat, draft, self._holder, self._times)
+
+        try:
+            return await self._database.write(script)
+        except turns.Outdated:
+            del self._recent[chat]
+            return await self._begin(chat, turn, opening)
 
     async def _give_up(self, writing: "asyncio.Future[tuple[Held, Recent]]") -> None:
         """Nobody will ever hear of the turn: it must not stay open."""

@@ -14,11 +14,17 @@ from .drafts import Draft, Frame, Recent, epoch_bodies, framed, packed
 from .leases import Held, LeaseTimes
 
 
+class Outdated(Exception):
+    """What is remembered of the chat is of an earlier one with the same id."""
+
+
 async def begin(
     transaction: Transaction, chat: str, draft: Draft, holder: str, times: LeaseTimes
 ) -> tuple[Held, Recent]:
     """The open turn, and what to remember of it for the next one."""
     free = await leases.hold(transaction, await chats.key_of(transaction, chat), holder, times)
+    if draft.recent.chat not in (0, free.chat):
+        raise Outdated
     await interrupt(transaction, free.chat)
     keys = await contents.keep(transaction, free.chat, draft.texts)
     turn, plan = await insert_turn(transaction, free, draft, keys)
@@ -27,7 +33,7 @@ async def begin(
     recent = await insert_request(
         transaction, held, draft.opening.certificate, draft.recording, (draft.recent, keys)
     )
-    return held, Recent(recent.recording, recent.keys, recent.recipe, plan)
+    return held, replace(recent, plan=plan)
 
 
 async def insert_turn(
@@ -121,7 +127,7 @@ async def insert_request(
         packed_recipe,
     )
     assert row is not None
-    return Recent(recording, keys, framed(row[0], recipe, frame), recent.plan)
+    return Recent(held.chat, recording, keys, framed(row[0], recipe, frame), recent.plan)
 
 
 # --- While it is open ----------------------------------------------------------------------------
