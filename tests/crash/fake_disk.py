@@ -66,6 +66,7 @@ class MemoryFs:
         self._open: dict[int, Folder] = {}
         self._next = 0
         self._can_exchange, self._can_link = can_exchange, can_link
+        self.lacks_exchange = not can_exchange
 
     # The world outside: what editors and people do.
 

@@ -341,7 +341,8 @@ def test_history_is_told_until_it_listens():
     assert [record.id for record in history(ears)] == [result.id]
 
 
-def test_a_crash_on_the_real_disk(tmp_path):
+@pytest.mark.parametrize("can", DISKS)
+def test_a_crash_on_the_real_disk(tmp_path, can):
     """The same loop where the kernel answers."""
 
     def tree(root: Path) -> dict[str, bytes]:
@@ -360,11 +361,11 @@ def test_a_crash_on_the_real_disk(tmp_path):
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             if not path.endswith("/"):
                 (root / path).write_bytes(data)
-        stopping = Stopping(DiskFs(), stop, torn=stop % 2 == 0)
+        stopping = Stopping(DiskFs(**can), stop, torn=stop % 2 == 0)
         try:
             result = apply(Workspace(root, state, fs=stopping), PROPOSAL, APPROVAL, NOW)  # type: ignore[arg-type]
         except Crash:
-            recover(Workspace(root, state), LATER.when_ms)
+            recover(Workspace(root, state, fs=DiskFs(**can)), LATER.when_ms)
             assert tree(root) in (OLD, NEW), stop
         else:
             assert isinstance(result, Applied)

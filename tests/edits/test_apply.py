@@ -297,6 +297,16 @@ def test_two_at_once_take_turns(workspace):
     assert isinstance(carry_out(impatient, made), Applied)
 
 
+def test_a_disk_without_exchange_is_named(workspace):
+    poorer = replace(workspace, fs=DiskFs(can_exchange=False))
+    result = carry_out(poorer, proposal(poorer, Replace("a.md", Anchor("5"), "five")))
+
+    assert isinstance(result, Applied)
+    assert result.warning.startswith("this disk cannot exchange two files in one step")
+    assert isinstance(undo(poorer, stamp(2)), Applied)
+    assert (workspace.root / "a.md").read_text() == "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
+
+
 def test_a_very_long_name_can_be_edited(workspace):
     name = "é" * 120 + ".md"
     (workspace.root / name).write_text("old")

@@ -53,6 +53,11 @@ class NotAFile(OSError):
 
 
 class Fs(Protocol):
+    @property
+    def lacks_exchange(self) -> bool:
+        """An exchange was tried and could not be done: a save by renaming can slip in between."""
+        ...
+
     # Looking.
     def root(self, path: Path) -> Dir:
         """A directory by its absolute name."""
@@ -134,6 +139,7 @@ class DiskFs:
         self._can_link = can_link
         self._durable = durable
         self._lock_seconds = lock_seconds
+        self.lacks_exchange = False
 
     def root(self, path: Path) -> Dir:
         return Dir(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
@@ -242,9 +248,13 @@ class DiskFs:
         return self.unlink(directory, old)
 
     def exchange(self, directory: Dir, one: str, other: str) -> None:
-        if not self._can_exchange:
-            raise NotImplementedError("no exchange")
-        _renameat2(directory, one, other, _EXCHANGE)
+        try:
+            if not self._can_exchange:
+                raise NotImplementedError("no exchange")
+            _renameat2(directory, one, other, _EXCHANGE)
+        except NotImplementedError:
+            self.lacks_exchange = True
+            raise
 
     def link(self, directory: Dir, old: str, new: str) -> None:
         if not self._can_link:

@@ -15,6 +15,10 @@ from .transact import Desk, Kept, settle, transact
 CHANGED = "changed since the proposal was made"
 GONE = "no longer there"
 TAKEN = "already there"
+NO_EXCHANGE = (
+    "this disk cannot exchange two files in one step: "
+    "a program that saves in the very moment of an edit could lose its save"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +34,14 @@ class Stamp:
 class Applied:
     """``kept``: saves that fell into the same moment and lie beside the files now.
 
-    ``is_recorded`` is False if the hook failed; it will be called again.
+    ``is_recorded`` is False if the hook failed; it will be called again. ``warning`` is for people.
     """
 
     id: str
     files: tuple[str, ...]
     kept: tuple[Kept, ...] = ()
     is_recorded: bool = True
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +121,8 @@ def carry_out(desk: Desk, job: Job, stamp: Stamp) -> Applied | Conflict:
     if foreign:
         reasons = dict.fromkeys(foreign, CHANGED)
         return Conflict(reasons, offer(desk, job.explanation, job.changes), settled.kept)
-    return Applied(id, files, settled.kept, settled.is_recorded)
+    warning = NO_EXCHANGE if desk.fs.lacks_exchange else ""
+    return Applied(id, files, settled.kept, settled.is_recorded, warning)
 
 
 def _entry(file: FileJob, token: str) -> Entry:
