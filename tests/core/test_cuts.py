@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sill.adapters.tokens._vocabularies import encoder
+from sill.adapters.tokens._vocabularies import vocabulary as packaged
 from sill.core.cuts import Shared, blocks, is_safe, shared
 from sill.core.families import PROVED
 
@@ -45,7 +45,7 @@ def test_blocks_join_to_the_text_and_are_cut_safely(text, target):
 
 @pytest.mark.parametrize("vocabulary", sorted(PROVED))
 def test_counts_of_blocks_add_up(vocabulary):
-    encode, rng = encoder(vocabulary), random.Random(4)
+    encode, rng = packaged(vocabulary).encode, random.Random(4)
 
     wrong = [
         text
@@ -93,7 +93,7 @@ def test_what_an_edit_leaves(pieces, text, expected):
 
 @pytest.mark.parametrize("vocabulary", sorted(PROVED))
 def test_a_recount_after_an_edit_is_exact(vocabulary):
-    encode, rng = encoder(vocabulary), random.Random(5)
+    encode, rng = packaged(vocabulary).encode, random.Random(5)
     text = "".join(hard_texts(60, seed=6))
     for _ in range(60):
         pieces = blocks(text, 50)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sill.adapters.tokens._vocabularies import encoder
+from sill.adapters.tokens._vocabularies import vocabulary as packaged
 from sill.core.heuristic import MARGIN, estimate
 
 from ..tokens.texts import code_texts, vault_texts
@@ -48,14 +48,14 @@ KINDS = {
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_is_never_short_by_more_than_its_margin(kind, vocabulary):
-    real = len(encoder(vocabulary)(KINDS[kind]))
+    real = len(packaged(vocabulary).encode(KINDS[kind]))
 
     assert estimate(KINDS[kind]) >= real * (1 - MARGIN)
 
 
 @pytest.mark.parametrize("kind", ["code", "notes", "english", "json"])
 def test_it_is_near_what_common_vocabularies_need(kind):
-    real = len(encoder("o200k_base")(KINDS[kind]))
+    real = len(packaged("o200k_base").encode(KINDS[kind]))
 
     assert estimate(KINDS[kind]) <= real * 1.5
 

@@ -8,7 +8,7 @@ import pytest
 from sill.adapters.tokens import counter_for
 from sill.core.certificate import Counts, Tokenizer
 from sill.core.messages import fingerprint
-from sill.engine.sizes import LARGE, Blocked, Growing, Recent, Remembered
+from sill.engine.sizes import LARGE, NOTHING, Blocked, Growing, Known, Recent, Remembered
 from sill.testing import MemoryStore, WordCounter
 
 from ..tokens.texts import code_texts, hard_texts
@@ -135,11 +135,23 @@ def test_memory_is_bounded_and_keeps_what_was_used_last():
 
 def test_blocks_of_old_texts_are_forgotten():
     blocked = Blocked(limit=2_000)
-    for letter in "abcdefgh":
-        blocked.put(letter * 900, (letter * 900,), (1,))
+    texts = {letter: Known(letter * 900, (letter * 900,), (1,), 1) for letter in "abcdefgh"}
+    for known in texts.values():
+        blocked.put(known)
 
-    assert blocked.near("a" * 900) == ((), ())
-    assert blocked.near("h" * 900) == (("h" * 900,), (1,))
+    assert blocked.near("a" * 900) == NOTHING
+    assert blocked.near("h" * 900) == texts["h"]
+
+
+def test_large_texts_that_begin_and_end_alike_are_told_apart():
+    counter = WordCounter()
+    remembered = Remembered(counter, cuts=True)
+    ends = "the same words " * 300
+    texts = [f"{ends}{middle}{ends}" for middle in ("one ", "two words ", "three words here ")]
+
+    counts = [run(remembered, text).tokens[0] for text in texts * 2]
+
+    assert counts == [1801, 1802, 1803] * 2
 
 
 @pytest.mark.parametrize("model", ["gpt-5", "devstral-small-2", "unheard-of"])

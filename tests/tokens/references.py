@@ -80,9 +80,13 @@ def tekken() -> Encode:
 @cache
 def deepseek() -> Encode:
     """The Hugging Face library with DeepSeek's published pre-tokenizer and the packaged merges."""
+    return byte_level(packaged_ranks("deepseek_v3", 3, 128_000), DEEPSEEK)
+
+
+def byte_level(ranks: dict[bytes, int], splits: tuple[str, ...]) -> Encode:
+    """The Hugging Face library with these ranks as merges."""
     from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 
-    ranks = packaged_ranks("deepseek_v3", 3, 128_000)
     letters = _byte_letters()
     spelled = {text: "".join(letters[byte] for byte in text) for text in ranks}
     vocabulary = {spelled[text]: rank for text, rank in ranks.items()}
@@ -93,9 +97,9 @@ def deepseek() -> Encode:
         for left, right in [_last_merge(text, rank, ranks)]
     ]
     library = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
-    splits = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in DEEPSEEK]
+    cuts = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in splits]
     library.pre_tokenizer = pre_tokenizers.Sequence(
-        [*splits, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
+        [*cuts, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
     )
     return lambda text: library.encode(text, add_special_tokens=False).ids
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sill.adapters.tokens import counter_for
 from sill.adapters.tokens import local as local_module
-from sill.adapters.tokens._vocabularies import encoder
+from sill.adapters.tokens._vocabularies import vocabulary as packaged
 from sill.core.certificate import Counts
 from sill.core.messages import ToolCall
 from sill.core.request import ChatRequest, JsonFormat, ToolSchema, WireMessage
@@ -122,14 +122,14 @@ def test_a_megabyte_without_a_cut_is_counted(model, name):
 @pytest.mark.parametrize("vocabulary", ["o200k_base", "tekken"])
 def test_what_is_too_long_to_count_in_time_is_bounded_by_its_bytes(vocabulary, monkeypatch):
     monkeypatch.setattr(local_module, "AT_ONCE", 1_000)
-    encode = encoder(vocabulary)
+    count = packaged(vocabulary).count
     text = "x" * 5_000 + " and words" * 300
 
-    in_time = local_module.bounded_count(text, encode, until=float("inf"))
-    too_late = local_module.bounded_count(text, encode, until=0.0)
+    in_time = local_module.bounded_count(text, count, until=float("inf"))
+    too_late = local_module.bounded_count(text, count, until=0.0)
 
     assert in_time[1] == too_late[1] == "bound"
-    assert len(encode(text)) <= in_time[0] <= too_late[0] == len(text)
+    assert count(text) <= in_time[0] <= too_late[0] == len(text)
 
 
 def test_a_lone_surrogate_is_counted_as_the_replacement_character():

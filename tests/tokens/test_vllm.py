@@ -5,14 +5,14 @@ import asyncio
 import httpx
 
 from sill.adapters.tokens import Endpoint, Probes, counter_for
-from sill.adapters.tokens._vocabularies import encoder
+from sill.adapters.tokens._vocabularies import vocabulary as packaged
 from sill.core.certificate import Counts
 from sill.core.request import ChatRequest, WireMessage
 from sill.ports import Overhead
 
 from .servers import Endpointlike
 
-encode = encoder("llama3")
+encode = packaged("llama3").encode
 
 
 def answer(path, body):

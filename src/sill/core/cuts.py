@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-TARGET = 2_048
+TARGET = 1_024
 """Characters of a block: an edit recounts one or two of them."""
 
 _SAFE = re.compile(r"(?<=\S)(?= )|(?<=[A-Za-z0-9])(?=\n)")
@@ -27,7 +27,7 @@ def blocks(text: str, target: int = TARGET) -> list[str]:
     """
     pieces: list[str] = []
     start = 0
-    while len(text) - start > target:
+    while len(text) - start > target + target // 2:  # no crumbs at the end
         cut = _SAFE.search(text, start + target)
         if cut is None:
             break
@@ -51,18 +51,9 @@ class Shared:
 
 
 def shared(pieces: Sequence[str], text: str) -> Shared:
-    """How much of ``text`` is known when ``pieces`` (an earlier text, safely cut) are. Fast: whole pieces compare."""
-    before, start = 0, 0
-    while before < len(pieces) and text.startswith(pieces[before], start):
-        start += len(pieces[before])
-        before += 1
-    after, end = 0, len(text)
-    while after < len(pieces) - before:
-        piece = pieces[len(pieces) - 1 - after]
-        if end - len(piece) < start or not text.endswith(piece, start, end):
-            break
-        end -= len(piece)
-        after += 1
+    """How much of ``text`` is known when ``pieces`` (an earlier text, safely cut) are."""
+    before, start = _beginning(pieces, text)
+    after, end = _ending(pieces[before:], text, start)
     # A cut was safe for the characters that stood around it; the edit may have changed one of them.
     while before and not is_safe(text, start):
         before -= 1
@@ -71,3 +62,33 @@ def shared(pieces: Sequence[str], text: str) -> Shared:
         end += len(pieces[len(pieces) - after])
         after -= 1
     return Shared(before, after, text[start:end])
+
+
+_STRIDE = 16  # pieces that are compared at once: joining and comparing are much faster than a step of a loop
+
+
+def _beginning(pieces: Sequence[str], text: str) -> tuple[int, int]:
+    """How many pieces ``text`` begins with, and where they end."""
+    count = start = 0
+    for stride in (_STRIDE, 1):
+        while count < len(pieces):
+            several = "".join(pieces[count : count + stride])
+            if not text.startswith(several, start):
+                break
+            start += len(several)
+            count += min(stride, len(pieces) - count)
+    return count, start
+
+
+def _ending(pieces: Sequence[str], text: str, start: int) -> tuple[int, int]:
+    """How many pieces ``text`` ends with after ``start``, and where they begin."""
+    count, end = 0, len(text)
+    for stride in (_STRIDE, 1):
+        while count < len(pieces):
+            last = len(pieces) - count
+            several = "".join(pieces[max(0, last - stride) : last])
+            if end - len(several) < start or not text.endswith(several, start, end):
+                break
+            end -= len(several)
+            count += min(stride, last)
+    return count, end

@@ -1,8 +1,7 @@
 """Counts that are taken once: in memory, in the store, and by blocks where a large text was edited."""
 
-import contextlib
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..core.certificate import Counts, Kind, weakest
@@ -18,9 +17,6 @@ LARGE = 8_000
 
 STORED = 200
 """Characters from which a count is worth a place in the store."""
-
-
-Names = dict[str, Fingerprint]
 
 
 @dataclass(slots=True)
@@ -50,47 +46,60 @@ class Recent:
         self._size = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A large text, cut safely, and the tokens of each piece."""
+
+    text: str
+    pieces: tuple[str, ...]
+    counts: tuple[int, ...]
+    total: int
+
+
+NOTHING = Known("", (), (), 0)
+_END = 512
+
+
 @dataclass(slots=True)
 class Blocked:
-    """Large texts as counted blocks, found again by their first or their last block."""
+    """Large texts as counted blocks, found again by how they begin or end.
+
+    Comparing texts is many times faster than hashing them, so only their ends are hashed.
+    """
 
     limit: int = MEMORY
-    _texts: OrderedDict[int, tuple[tuple[str, ...], tuple[int, ...]]] = field(
-        default_factory=OrderedDict
-    )
-    _by_end: dict[str, int] = field(default_factory=dict)
+    _texts: OrderedDict[int, Known] = field(default_factory=OrderedDict)
+    _by_end: dict[str | tuple[int, str, str], int] = field(default_factory=dict)
     _size: int = 0
     _next: int = 0
 
-    def near(self, text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """The blocks of an earlier text that begins or ends like this one; none if there is no such."""
-        for end in self._ends(text):
+    def near(self, text: str) -> Known:
+        """This very text if it is known, else one that begins or ends like it, else ``NOTHING``."""
+        head, tail = text[:_END], text[-_END:]
+        for end in ((len(text), head, tail), head, tail):
             number = self._by_end.get(end)
             if number is not None and number in self._texts:
                 self._texts.move_to_end(number)
                 return self._texts[number]
-        return (), ()
+        return NOTHING
 
-    def put(self, text: str, pieces: tuple[str, ...], counts: tuple[int, ...]) -> None:
+    def put(self, known: Known) -> None:
         self._next += 1
-        self._texts[self._next] = (pieces, counts)
-        self._size += len(text)
-        for end in self._ends(text):
+        self._texts[self._next] = known
+        self._size += len(known.text)
+        head, tail = known.text[:_END], known.text[-_END:]
+        for end in ((len(known.text), head, tail), head, tail):
             self._by_end[end] = self._next
         while self._size > self.limit:
-            _, (oldest, _) = self._texts.popitem(last=False)
-            self._size -= sum(map(len, oldest))
-        if len(self._by_end) > 4 * len(self._texts) + 64:
+            _, oldest = self._texts.popitem(last=False)
+            self._size -= len(oldest.text)
+        if len(self._by_end) > 6 * len(self._texts) + 64:
             self._by_end = {e: n for e, n in self._by_end.items() if n in self._texts}
 
     def clear(self) -> None:
         self._texts.clear()
         self._by_end.clear()
         self._size = 0
-
-    @staticmethod
-    def _ends(text: str) -> tuple[str, str]:
-        return text[:512], text[-512:]
 
 
 class Remembered:
@@ -111,80 +120,94 @@ class Remembered:
         self._blocked = Blocked()
 
     async def count(self, texts: Sequence[str]) -> Counts:
-        found = {text: self._recent.get(text) for text in texts}
-        new = [text for text, tokens in found.items() if tokens is None]
         kind = self._counter.tokenizer.kind
+        found = [self._recall(text) for text in texts]
+        new = [place for place, tokens in enumerate(found) if tokens is None]
         if new:
-            names = self._names(new)
-            stored = await self._from_store(names)
-            for text, tokens in stored.items():
-                self._recent.put(text, tokens)
-            fresh, kind = await self._take([text for text in new if text not in stored], names)
-            found |= stored | fresh
-        return Counts(tuple(found[text] or 0 for text in texts), kind)
+            fresh, kind = await self._learn([texts[place] for place in new])
+            for place, tokens in zip(new, fresh, strict=True):
+                found[place] = tokens
+        return Counts(tuple(tokens or 0 for tokens in found), kind)
 
     def forget(self) -> None:
         """Drop what is in memory; the store keeps its own."""
         self._recent.clear()
         self._blocked.clear()
 
-    async def _take(self, texts: Sequence[str], names: Names) -> tuple[dict[str, int], Kind]:
-        """Count what nobody knows, in one batch."""
-        own = self._counter.tokenizer.kind
-        if not texts:
-            return {}, own
-        parts = [self._parts(text) for text in texts]
-        counts = await self._counter.count([piece for part in parts for piece in part.new])
-        numbers = iter(counts.tokens)
-        fresh: dict[str, int] = {}
-        for text, part in zip(texts, parts, strict=True):
-            taken = tuple(next(numbers) for _ in part.new)
-            fresh[text] = sum(part.known_before) + sum(taken) + sum(part.known_after)
-            if counts.kind != own:
-                continue
-            self._recent.put(text, fresh[text])
-            if part.is_blocked:
-                self._blocked.put(
-                    text,
-                    (*part.before, *part.new, *part.after),
-                    (*part.known_before, *taken, *part.known_after),
-                )
-        to_store = {names[text]: tokens for text, tokens in fresh.items() if text in names}
-        if self._store is not None and to_store and counts.kind == own:
-            await self._store.remember_counts(self._counter.tokenizer.id, to_store)
-        return fresh, weakest(own, counts.kind)
+    def _recall(self, text: str) -> int | None:
+        if not self._is_large(text):
+            return self._recent.get(text)
+        known = self._blocked.near(text)
+        return known.total if known.text == text else None
+
+    def _is_large(self, text: str) -> bool:
+        return self._cuts and len(text) >= LARGE
+
+    async def _learn(self, texts: Sequence[str]) -> tuple[list[int], Kind]:
+        """Counts of texts that are not in memory: from the store, or taken in one batch."""
+        own = kind = self._counter.tokenizer.kind
+        names = [self._name(text) for text in texts]
+        stored = await self._from_store([name for name in names if name is not None])
+        parts = [
+            _stored(text, stored[name]) if name in stored else self._parts(text)
+            for text, name in zip(texts, names, strict=True)
+        ]
+        wanted = list(dict.fromkeys(piece for part in parts for piece in part.new))
+        taken: dict[str, int] = {}
+        if wanted:
+            counts = await self._counter.count(wanted)
+            kind = weakest(own, counts.kind)
+            taken = dict(zip(wanted, counts.tokens, strict=True))
+        known = [part.counted(text, taken) for text, part in zip(texts, parts, strict=True)]
+        if kind == own:
+            for one in known:
+                self._remember(one)
+            await self._to_store(
+                {
+                    name: one.total
+                    for name, one in zip(names, known, strict=True)
+                    if name is not None and name not in stored
+                }
+            )
+        return [one.total for one in known], kind
+
+    def _remember(self, known: Known) -> None:
+        if self._is_large(known.text):
+            self._blocked.put(known)
+        else:
+            self._recent.put(known.text, known.total)
 
     def _parts(self, text: str) -> "_Parts":
-        if not self._cuts or len(text) < LARGE:
+        if not self._is_large(text):
             return _Parts(new=(text,))
-        pieces, counts = self._blocked.near(text)
-        same = shared(pieces, text)
-        last = len(pieces) - same.after
+        known = self._blocked.near(text)
+        same = shared(known.pieces, text)
+        last = len(known.pieces) - same.after
         return _Parts(
             new=tuple(blocks(same.middle)),
-            before=pieces[: same.before],
-            known_before=counts[: same.before],
-            after=pieces[last:],
-            known_after=counts[last:],
-            is_blocked=True,
+            before=known.pieces[: same.before],
+            counts_before=known.counts[: same.before],
+            after=known.pieces[last:],
+            counts_after=known.counts[last:],
         )
 
-    def _names(self, texts: Sequence[str]) -> Names:
-        """The texts whose counts belong in the store; short ones are counted faster than looked up."""
-        if self._store is None or self._counter.tokenizer.kind == "estimate":
-            return {}
-        names: Names = {}
-        for text in texts:
-            if len(text) >= STORED:
-                with contextlib.suppress(UnicodeEncodeError):  # not Unicode: it has no fingerprint
-                    names[text] = fingerprint(text)
-        return names
+    def _name(self, text: str) -> Fingerprint | None:
+        """What the text's count is stored under; short texts are counted faster than looked up."""
+        if self._store is None or self._counter.tokenizer.kind == "estimate" or len(text) < STORED:
+            return None
+        try:
+            return fingerprint(text)
+        except UnicodeEncodeError:  # not Unicode: it has no fingerprint
+            return None
 
-    async def _from_store(self, names: Names) -> dict[str, int]:
+    async def _from_store(self, names: Sequence[Fingerprint]) -> dict[Fingerprint, int]:
         if self._store is None or not names:
             return {}
-        known = await self._store.known_counts(self._counter.tokenizer.id, list(names.values()))
-        return {text: known[name] for text, name in names.items() if name in known}
+        return await self._store.known_counts(self._counter.tokenizer.id, names)
+
+    async def _to_store(self, counts: dict[Fingerprint, int]) -> None:
+        if self._store is not None and counts:
+            await self._store.remember_counts(self._counter.tokenizer.id, counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +216,19 @@ class _Parts:
 
     new: tuple[str, ...]
     before: tuple[str, ...] = ()
-    known_before: tuple[int, ...] = ()
+    counts_before: tuple[int, ...] = ()
     after: tuple[str, ...] = ()
-    known_after: tuple[int, ...] = ()
-    is_blocked: bool = False
+    counts_after: tuple[int, ...] = ()
+
+    def counted(self, text: str, taken: Mapping[str, int]) -> Known:
+        new = tuple(taken[piece] for piece in self.new)
+        counts = (*self.counts_before, *new, *self.counts_after)
+        return Known(text, (*self.before, *self.new, *self.after), counts, sum(counts))
+
+
+def _stored(text: str, tokens: int) -> _Parts:
+    """A text of which only the whole is known."""
+    return _Parts(new=(), before=(text,), counts_before=(tokens,))
 
 
 class Growing:

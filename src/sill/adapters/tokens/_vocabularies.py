@@ -2,15 +2,18 @@
 
 import functools
 import logging
+import os
 import unicodedata
 from collections.abc import Callable
 from typing import Any
 
-from ...core.families import Vocabulary
+from ...core.cuts import blocks
+from ...core.families import PROVED, Vocabulary
 
 log = logging.getLogger(__name__)
 
 Encode = Callable[[str], list[int]]
+Count = Callable[[str], int]
 
 _PACKAGED: dict[Vocabulary, str] = {
     "o200k_base": "o200k_base",
@@ -46,22 +49,75 @@ _EXPECTED: dict[Vocabulary, int] = {
 }
 
 
+TOGETHER = 8_000
+"""Characters from which a text is worth all cores."""
+
+_cores = min(8, os.cpu_count() or 1)
+
+
+def _alone_after_fork() -> None:
+    """A forked child has none of its parent's worker threads: it counts alone instead of waiting for them."""
+    global _cores
+    _cores = 1
+
+
+os.register_at_fork(after_in_child=_alone_after_fork)
+
+
+class Plain:
+    """One vocabulary, for plain text: tokens, or only how many."""
+
+    def __init__(self, tokenizer: Any, *, cuts: bool) -> None:
+        # Only this method takes text as text: the others match special tokens, some of them invented.
+        self.encode: Encode = tokenizer.encode_ordinary
+        self._flat: Callable[[str], bytes] = tokenizer.encode_flat
+        self._batch: Callable[[list[str]], tuple[bytes, bytes]] = tokenizer.encode_batch_flat
+        self._cuts = cuts
+        self._specials: dict[str, set[str]] = {}
+        for name in tokenizer.special_tokens():
+            self._specials.setdefault(name[0], set()).add(name[1:2])
+
+    def count(self, text: str) -> int:
+        """Tokens of ``text``.
+
+        Where nothing in it can be a special token all methods agree, and the quick ones make no lists.
+        """
+        if self._may_be_special(text):
+            return len(self.encode(text))
+        if self._cuts and _cores > 1 and len(text) >= TOGETHER:
+            ids, _ = self._batch(blocks(text, max(TOGETHER // 2, len(text) // _cores + 1)))
+        else:
+            ids = self._flat(text)
+        return len(ids) // 4  # four bytes each
+
+    def _may_be_special(self, text: str) -> bool:
+        return any(
+            first in text and any(part[:1] in seconds for part in text.split(first)[1:])
+            for first, seconds in self._specials.items()
+        )
+
+
+class Composing(Plain):
+    """A vocabulary whose published tokenizer composes characters first."""
+
+    def count(self, text: str) -> int:
+        return super().count(unicodedata.normalize("NFC", text))
+
+
 @functools.cache
-def encoder(vocabulary: Vocabulary) -> Encode | None:
-    """The vocabulary's plain-text encoder; None if it is not there or not what it should be."""
+def vocabulary(name: Vocabulary) -> Plain | None:
+    """The vocabulary; None if it is not there or not what it should be."""
     try:
         import splintr
 
-        tokenizer: Any = splintr.Tokenizer.from_pretrained(_PACKAGED[vocabulary])
-        # Only this method takes text as text: the others match special tokens, some of them invented.
-        encode: Encode = tokenizer.encode_ordinary
-        counted = len(encode(CHECK))
+        tokenizer = splintr.Tokenizer.from_pretrained(_PACKAGED[name])
+        make = Composing if name == "qwen" else Plain
+        plain = make(tokenizer, cuts=name in PROVED)
+        counted = len(plain.encode(CHECK))
     except Exception as problem:  # whatever a foreign library raises, counting goes on without it
-        log.warning("vocabulary %s cannot be loaded: %s", vocabulary, type(problem).__name__)
+        log.warning("vocabulary %s cannot be loaded: %s", name, type(problem).__name__)
         return None
-    if counted != _EXPECTED[vocabulary]:
-        log.warning("vocabulary %s counts %d on the check text", vocabulary, counted)
+    if counted != _EXPECTED[name]:
+        log.warning("vocabulary %s counts %d on the check text", name, counted)
         return None
-    if vocabulary == "qwen":  # the published tokenizer composes characters first
-        return lambda text: encode(unicodedata.normalize("NFC", text))
-    return encode
+    return plain

@@ -3,7 +3,7 @@
 import asyncio
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...core.certificate import Counts, Kind, Tokenizer, weakest
@@ -12,7 +12,7 @@ from ...core.families import PROVED, Family
 from ...core.formats import billed, chat_of, message_overhead
 from ...core.request import ChatRequest
 from ...ports import Overhead
-from ._vocabularies import Encode, encoder
+from ._vocabularies import Count, vocabulary
 from ._wire import sound
 from .estimate import Estimate
 
@@ -23,14 +23,14 @@ INLINE = 20_000  # characters that are counted right here; more go to a thread
 
 def local_counter(family: Family) -> "Local | None":
     """A counter for the family, or None if its vocabulary cannot be had."""
-    encode = encoder(family.vocabulary)
-    return None if encode is None else Local(family, encode)
+    plain = vocabulary(family.vocabulary)
+    return None if plain is None else Local(family, plain.count)
 
 
 class Local:
     """Counts texts exactly with the family's vocabulary, requests with the family's format."""
 
-    def __init__(self, family: Family, encode: Encode) -> None:
+    def __init__(self, family: Family, tokens_of: Count) -> None:
         scale = "" if family.ratio == 1.0 else f"*{family.ratio}"
         self.tokenizer = Tokenizer(
             id=family.vocabulary + scale,
@@ -40,7 +40,7 @@ class Local:
         )
         self.cuts = family.vocabulary in PROVED
         self._family = family
-        self._encode = encode
+        self._tokens_of = tokens_of
 
     async def count(self, texts: Sequence[str]) -> Counts:
         if sum(map(len, texts)) <= INLINE:
@@ -55,9 +55,7 @@ class Local:
         return await asyncio.to_thread(self._count_body, body)
 
     async def overhead(self) -> Overhead:
-        roles, request, call = message_overhead(
-            self._family.style, lambda text: len(self._encode(text))
-        )
+        roles, request, call = message_overhead(self._family.style, self._tokens_of)
         return Overhead(
             message={role: self._scaled(tokens) for role, tokens in roles.items()},
             request=self._scaled(request),
@@ -66,7 +64,7 @@ class Local:
 
     def _count(self, texts: Sequence[str]) -> Counts:
         until = time.monotonic() + SECONDS
-        counted = [bounded_count(text, self._encode, until) for text in texts]
+        counted = [bounded_count(text, self._tokens_of, until) for text in texts]
         kind = weakest(self._family.kind, *(kind for _, kind in counted))
         return Counts(tuple(self._scaled(tokens) for tokens, _ in counted), kind)
 
@@ -75,7 +73,7 @@ class Local:
         kinds: list[Kind] = [self._family.kind]
 
         def measure(text: str) -> int:
-            tokens, kind = bounded_count(text, self._encode, until)
+            tokens, kind = bounded_count(text, self._tokens_of, until)
             kinds.append(kind)
             return tokens
 
@@ -89,18 +87,18 @@ class Local:
         return math.ceil(tokens * self._family.ratio)
 
 
-def bounded_count(text: str, encode: Encode, until: float) -> tuple[int, Kind]:
+def bounded_count(text: str, tokens_of: Count, until: float) -> tuple[int, Kind]:
     """Tokens of ``text``; what time does not allow to count is bounded by its bytes.
 
     Every token of these vocabularies stands for at least one byte, so bytes are a true bound.
     """
     text = sound(text)
     if len(text) <= AT_ONCE:
-        return _tokens(text, encode)
+        return _tokens(text, tokens_of)
     total, kinds = 0, set[Kind]()
     for block in blocks(text, AT_ONCE // 2):
         if len(block) <= AT_ONCE and time.monotonic() < until:
-            tokens, kind = _tokens(block, encode)
+            tokens, kind = _tokens(block, tokens_of)
         else:
             tokens, kind = len(block.encode()), "bound"
         total += tokens
@@ -108,8 +106,8 @@ def bounded_count(text: str, encode: Encode, until: float) -> tuple[int, Kind]:
     return total, weakest(*kinds)
 
 
-def _tokens(text: str, encode: Callable[[str], list[int]]) -> tuple[int, Kind]:
+def _tokens(text: str, tokens_of: Count) -> tuple[int, Kind]:
     try:
-        return len(encode(text)), "exact"
+        return tokens_of(text), "exact"
     except Exception:  # a foreign library; bytes are always right enough
         return len(text.encode()), "bound"
