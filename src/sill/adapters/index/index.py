@@ -155,9 +155,9 @@ class Index:
                 path for (path,) in self._connection.execute("SELECT path FROM files ORDER BY path")
             ]
 
-    def pending(self, limit: int) -> list[tuple[int, str]]:
+    def pending(self, limit: int, after: int | None = None) -> list[tuple[int, str]]:
         with self._lock:
-            return vectors.pending(self._connection, self.model, limit)
+            return vectors.pending(self._connection, self.model, limit, after)
 
     def keep_vectors(self, rows: Sequence[tuple[int, Sequence[float]]]) -> None:
         with self._lock:

@@ -8,6 +8,7 @@ from typing import Any
 from .parse import embedded_text
 
 _BLOCK = 16_384  # rows that are compared at once
+_BEFORE_ALL = -(2**63)
 _ALL_AT_ONCE = 100_000  # rows that are kept as float32; past that memory counts more than time
 
 
@@ -17,8 +18,10 @@ class Vectors:
     def __init__(self, model: str) -> None:
         self.model = model
         self._last = 0
-        self._hashes: Any = None  # numpy int64
-        self._matrix: Any = None  # numpy float32 or float16, one row per hash, of length 1
+        self._count = 0
+        self._hashes: Any = None  # numpy int64, with room to grow
+        self._matrix: Any = None  # numpy float32 or float16, one row of length 1 for each hash
+        self._by_hash: Any = None  # numpy: the rows in the order of their hashes
 
     def nearest(
         self,
@@ -31,7 +34,7 @@ class Vectors:
         import numpy
 
         self.load(connection)
-        if self._matrix is None or len(self._matrix) == 0:
+        if self._count == 0:
             return {}
         scores = self._scores(vector)
         # Some vectors belong to texts that are gone, and some passages are not allowed: look further.
@@ -55,43 +58,68 @@ class Vectors:
         """Cosine of the passages with these hashes, as far as they are embedded and loaded."""
         import numpy
 
-        if self._matrix is None or len(self._matrix) == 0:
+        if self._count == 0:
             return {}
+        if self._by_hash is None:
+            self._by_hash = numpy.argsort(self._hashes[: self._count])
         wanted = numpy.fromiter(set(hashes), dtype=numpy.int64)
-        rows = numpy.nonzero(numpy.isin(self._hashes, wanted))[0]
+        known = self._hashes[: self._count]
+        places = numpy.searchsorted(known, wanted, sorter=self._by_hash)
+        rows = self._by_hash[numpy.minimum(places, self._count - 1)]
+        rows = rows[known[rows] == wanted]
         question = numpy.asarray(vector, dtype=numpy.float32)
         scores = self._matrix[rows].astype(numpy.float32) @ question
-        return dict(zip(self._hashes[rows].tolist(), scores.tolist(), strict=True))
+        return dict(zip(known[rows].tolist(), scores.tolist(), strict=True))
 
     def load(self, connection: sqlite3.Connection) -> None:
         """Take in what was embedded since the last time."""
         import numpy
 
-        rows = connection.execute(
-            "SELECT id, hash, vector FROM vectors WHERE model = ? AND id > ? ORDER BY id",
+        new, newest = connection.execute(
+            "SELECT count(*), max(id) FROM vectors WHERE model = ? AND id > ?",
             (self.model, self._last),
-        ).fetchall()
-        if not rows:
+        ).fetchone()
+        if not new:
             return
-        self._last = rows[-1][0]
-        hashes = numpy.array([row[1] for row in rows], dtype=numpy.int64)
-        matrix = numpy.frombuffer(b"".join(row[2] for row in rows), dtype=numpy.float16)
-        matrix = matrix.reshape(len(rows), -1)
+        rows = connection.execute(
+            "SELECT hash, vector FROM vectors WHERE model = ? AND id > ? AND id <= ? ORDER BY id",
+            (self.model, self._last, newest),
+        )
+        while part := rows.fetchmany(_BLOCK):
+            matrix = numpy.frombuffer(b"".join(row[1] for row in part), dtype=numpy.float16)
+            matrix = matrix.reshape(len(part), -1)
+            self._make_room(self._count + max(new, len(part)), matrix.shape[1])
+            end = self._count + len(part)
+            self._matrix[self._count : end] = matrix
+            self._hashes[self._count : end] = [row[0] for row in part]
+            self._count, new = end, new - len(part)
+        self._last, self._by_hash = newest, None
+
+    def _make_room(self, rows: int, dimensions: int) -> None:
+        import numpy
+
+        if self._matrix is not None and len(self._matrix) >= rows:
+            return
+        kind = numpy.float32 if rows <= _ALL_AT_ONCE else numpy.float16
+        # Some to spare, so that vectors that come in few by few are not copied each time.
+        room = rows if self._matrix is None else rows + rows // 8
+        matrix = numpy.empty((room, dimensions), dtype=kind)
+        hashes = numpy.empty(room, dtype=numpy.int64)
         if self._matrix is not None:
-            hashes = numpy.concatenate([self._hashes, hashes])
-            matrix = numpy.concatenate([self._matrix, matrix.astype(self._matrix.dtype)])
-        kind = numpy.float32 if len(hashes) <= _ALL_AT_ONCE else numpy.float16
-        self._hashes, self._matrix = hashes, matrix.astype(kind, copy=False)
+            matrix[: self._count] = self._matrix[: self._count]
+            hashes[: self._count] = self._hashes[: self._count]
+        self._matrix, self._hashes = matrix, hashes
 
     def _scores(self, vector: Sequence[float]) -> Any:
         import numpy
 
         question = numpy.asarray(vector, dtype=numpy.float32)
-        if self._matrix.dtype == numpy.float32:
-            return self._matrix @ question
+        matrix = self._matrix[: self._count]
+        if matrix.dtype == numpy.float32:
+            return matrix @ question
         blocks = [
-            self._matrix[start : start + _BLOCK].astype(numpy.float32) @ question
-            for start in range(0, len(self._matrix), _BLOCK)
+            matrix[start : start + _BLOCK].astype(numpy.float32) @ question
+            for start in range(0, len(matrix), _BLOCK)
         ]
         return numpy.concatenate(blocks)
 
@@ -106,12 +134,18 @@ class Vectors:
         return found
 
 
-def pending(connection: sqlite3.Connection, model: str, limit: int) -> list[tuple[int, str]]:
-    """Passages that have no vector of this model yet: hash and text."""
+def pending(
+    connection: sqlite3.Connection, model: str, limit: int, after: int | None = None
+) -> list[tuple[int, str]]:
+    """Passages that have no vector of this model yet, by hash: hash and text.
+
+    ``after`` goes on behind a hash, so that a long run does not look at its own work again and again.
+    """
     rows = connection.execute(
-        "SELECT p.hash, p.headings, p.text FROM passages p WHERE NOT EXISTS"
-        " (SELECT 1 FROM vectors v WHERE v.model = ? AND v.hash = p.hash) GROUP BY p.hash LIMIT ?",
-        (model, limit),
+        "SELECT p.hash, p.headings, p.text FROM passages p WHERE p.hash > ? AND NOT EXISTS"
+        " (SELECT 1 FROM vectors v WHERE v.model = ? AND v.hash = p.hash)"
+        " GROUP BY p.hash ORDER BY p.hash LIMIT ?",
+        (_BEFORE_ALL if after is None else after, model, limit),
     )
     return [(hash, embedded_text(headings, text)) for hash, headings, text in rows]
 

@@ -104,14 +104,21 @@ class DiskVault:
         status = await self.status()
         done, total = status.embedded, status.to_embed
         made = 0
-        while waiting := await asyncio.to_thread(self.index.pending, _EMBED_AT_ONCE):
+        after: int | None = None
+        while True:
+            waiting = await asyncio.to_thread(self.index.pending, _EMBED_AT_ONCE, after)
+            if not waiting and after is None:
+                return made
+            if not waiting:  # once more from the start, for what came in meanwhile
+                after = None
+                continue
             vectors = await self.embedder.embed([text for _, text in waiting])
             rows = [(hash, vector) for (hash, _), vector in zip(waiting, vectors, strict=True)]
             await asyncio.to_thread(self.index.keep_vectors, rows)
+            after = waiting[-1][0]
             made += len(rows)
             if progress:
                 progress(min(done + made, total), total)
-        return made
 
     def watch(self, seen: Callable[[Changes], None] | None = None) -> None:
         """Keep the index fresh from now on, in the background: full text at once, vectors behind it."""
