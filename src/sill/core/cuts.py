@@ -64,31 +64,24 @@ def shared(pieces: Sequence[str], text: str) -> Shared:
     return Shared(before, after, text[start:end])
 
 
-_STRIDE = 16  # pieces that are compared at once: joining and comparing are much faster than a step of a loop
-
-
 def _beginning(pieces: Sequence[str], text: str) -> tuple[int, int]:
     """How many pieces ``text`` begins with, and where they end."""
     count = start = 0
-    for stride in (_STRIDE, 1):
-        while count < len(pieces):
-            several = "".join(pieces[count : count + stride])
-            if not text.startswith(several, start):
-                break
-            start += len(several)
-            count += min(stride, len(pieces) - count)
+    for piece in pieces:
+        if not text.startswith(piece, start):
+            break
+        start += len(piece)
+        count += 1
     return count, start
 
 
 def _ending(pieces: Sequence[str], text: str, start: int) -> tuple[int, int]:
     """How many pieces ``text`` ends with after ``start``, and where they begin."""
     count, end = 0, len(text)
-    for stride in (_STRIDE, 1):
-        while count < len(pieces):
-            last = len(pieces) - count
-            several = "".join(pieces[max(0, last - stride) : last])
-            if end - len(several) < start or not text.endswith(several, start, end):
-                break
-            end -= len(several)
-            count += min(stride, last)
+    for piece in reversed(pieces):
+        begin = end - len(piece)
+        if begin < start or not text.startswith(piece, begin):
+            break
+        end = begin
+        count += 1
     return count, end
