@@ -1,5 +1,6 @@
 """One model made ready to be asked: connected, counted, priced; and the order in which models are."""
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -8,7 +9,7 @@ from ..adapters.models.bookkeeping import keep_books
 from ..adapters.models.endpoints import parse_endpoint
 from ..adapters.models.ollama import OllamaModel
 from ..adapters.models.openai import OpenAIModel
-from ..adapters.models.prices import find_price
+from ..adapters.models.prices import find_price, load_package
 from ..adapters.models.retry import CLOUD, LOCAL, Clocks
 from ..core.cost import DOLLAR, Price, dollars
 from ..core.render import Layout
@@ -83,7 +84,10 @@ class Seats:
 
     async def _open(self, seat: Seat, wish: Wanted) -> Chat:
         settings, profile = self.settings, self.profile
-        there = await connect(settings, wish, self.stack, self.progress)
+        loading = None if wish.is_local else asyncio.to_thread(load_package)
+        there, _ = await asyncio.gather(
+            connect(settings, wish, self.stack, self.progress), loading or asyncio.sleep(0)
+        )
         layout: Layout = (
             "separate" if settings.of_profile(profile, "layout", str) == "separate" else "folded"
         )

@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from ..app import App
-from ..core.cost import DOLLAR
 from ..engine.events import Delta, Finished, Notice, Refused, Started
 from ..errors import FileRefused, UsageError
 from .common import endpoint_options, opened, run_async
+from .money import in_dollars
 from .screen import Waiting, plain
 
 
@@ -152,11 +152,6 @@ def report(app: App, outcome: Finished | Refused) -> dict[str, Any]:
         "turn": outcome.turn if isinstance(outcome, Finished) else None,
         "ms": outcome.took_ms if isinstance(outcome, Finished) else 0,
     }
-
-
-def in_dollars(amount: int | None) -> float | None:
-    """None stays None: a price nobody knows is not the same as nothing."""
-    return None if amount is None else amount / DOLLAR
 
 
 def _from_stdin() -> str:

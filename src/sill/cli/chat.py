@@ -18,6 +18,7 @@ HELP = """\
   :files              the files this chat works with
   :add FILE…          add files       :drop FILE…  take files away
   :context            what the last request held, item by item
+  :cost               what this chat cost so far    :cost detail  call by call
   :new                start a new chat
   :help               this list       :quit        leave (also Ctrl-D)
   [[Note]] in a question sends that note along. Ctrl-C stops an answer and keeps what came."""
@@ -54,7 +55,7 @@ async def converse(files: tuple[str, ...], *, go_on: bool = False, given: dict[s
             if not line.strip():
                 continue
             if line.startswith((":", "/")) and not line.startswith("//"):
-                if not talk.obey(line[1:].split()):
+                if not await talk.obey(line[1:].split()):
                     break
                 continue
             code = await talk.say(line)
@@ -97,7 +98,7 @@ class Talk:
         click.echo()
         return conclude(outcome) if outcome else 1
 
-    def obey(self, words: list[str]) -> bool:
+    async def obey(self, words: list[str]) -> bool:
         """Carry out a command; False ends the conversation."""
         match words:
             case ["quit" | "exit" | "q"]:
@@ -112,6 +113,10 @@ class Talk:
                 self._files = [name for name in self._files if name not in names]
             case ["context"]:
                 self._show_context()
+            case ["cost", *rest] if rest in ([], ["detail"]):
+                from .cost import of_chat
+
+                click.echo(await of_chat(self._app.store, self._chat, detail=bool(rest)))
             case ["new"]:
                 self._chat, self._started = None, None
             case _:

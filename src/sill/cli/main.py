@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ask": ("ask", "Ask one question and print the answer."),
     "explain": ("explain", "Show what a request held, item by item, and why."),
     "tokens": ("tokens", "Count tokens, like wc."),
+    "cost": ("cost", "Show what calls to models cost, by day, model and category."),
     "models": ("models", "List the endpoint's models and how their tokens are counted."),
     "model": ("model", "Fetch, list and choose local models."),
     "trust": ("trust", "Allow a folder's settings to choose a remote endpoint."),

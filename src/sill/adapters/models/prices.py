@@ -1,6 +1,7 @@
 """What models cost, as the `genai-prices` package knows it. Its data is in the package: nothing is fetched."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -10,6 +11,12 @@ from .endpoints import Endpoint
 
 _FIELDS = ("input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok")
 _OWN = ("prompt", "completion", "cached", "cache_write")
+
+
+def load_package() -> None:
+    """Import the package, which takes half a second: to be done in a thread while something else is awaited."""
+    with suppress(ImportError):
+        import genai_prices  # noqa: F401
 
 
 def find_price(

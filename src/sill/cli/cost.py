@@ -1,0 +1,208 @@
+"""``sill cost``: what the calls of all chats cost, and how well they were predicted."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Any
+
+import click
+
+from ..app import open_storage
+from ..core.cost import dollars
+from ..engine.costs import Compared, Report, Sums, compare, report
+from ..errors import UsageError
+from ..ports import Store
+from ..records import StoredAttempt
+from .common import run_async, settled
+from .money import in_dollars
+from .screen import plain
+
+_SPAN = re.compile(r"(\d+)\s*(h|d|w)")
+_HOURS = {"h": 1, "d": 24, "w": 24 * 7}
+
+
+@click.command("cost")
+@click.option("--detail", is_flag=True, help="One line for every call to a model.")
+@click.option(
+    "--since", metavar="WHEN", help="A day such as 2026-03-01, or a span such as 24h, 7d, 2w."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--db", "database", metavar="PATH", help="Where chats are kept.")
+def command(detail: bool, since: str | None, as_json: bool, **given: Any) -> int:
+    """Show what calls to models cost, over all chats, by day, model and category.
+
+    Predicted and billed prompt tokens are compared for each request; those that differ by more than
+    10 % are marked and counted.
+    """
+    from_ms = moment(since, datetime.now()) if since else 0
+
+    async def read() -> list[StoredAttempt]:
+        async with open_storage(settled(given).settings) as store:
+            return await store.attempts(from_ms)
+
+    rows = run_async(read())
+    if as_json:
+        click.echo(json.dumps(as_object(rows, detail=detail), ensure_ascii=False))
+    else:
+        click.echo(as_text(rows, detail=detail))
+    return 0
+
+
+async def of_chat(store: Store, chat: str | None, *, detail: bool) -> str:
+    """The same for one chat, as ``:cost`` shows it."""
+    rows = await store.attempts(chat=chat) if chat else []
+    return as_text(rows, detail=detail)
+
+
+def moment(since: str, now: datetime) -> int:
+    """Milliseconds since 1970 of a day's first moment, or of so long ago."""
+    if span := _SPAN.fullmatch(since.strip()):
+        then = now - timedelta(hours=int(span[1]) * _HOURS[span[2]])
+    else:
+        try:
+            then = datetime.fromisoformat(since.strip())
+        except ValueError:
+            raise UsageError(
+                f"--since {since}: neither a day nor a span", hint="2026-03-01, 24h, 7d or 2w"
+            ) from None
+    return round(then.timestamp() * 1000)
+
+
+def as_text(rows: Sequence[StoredAttempt], *, detail: bool) -> str:
+    if not rows:
+        return "nothing was sent yet"
+    added = report(rows, _day)
+    lines = _lines(rows) if detail else _groups(added)
+    return "\n".join([*_columns(lines), *_summary(added.total)])
+
+
+def _groups(added: Report) -> list[list[str]]:
+    head = ["day", "model", "category", "calls", "prompt", "cached", "reply", "cost"]
+    body = [[*map(plain, key), *_numbers(sums)] for key, sums in added.groups]
+    return [head, *body, ["total", "", "", *_numbers(added.total)]]
+
+
+def _numbers(sums: Sums) -> list[str]:
+    tokens = (sums.calls, sums.prompt, sums.cached, sums.completion)
+    return [*(f"{number:,}" for number in tokens), _cost(sums)]
+
+
+def _cost(sums: Sums) -> str:
+    if sums.priceless == sums.calls:
+        return "unknown"
+    more = f" to {dollars(sums.cost + sums.open)}" if sums.open else ""
+    return dollars(sums.cost) + more + (" and unknown" if sums.priceless else "")
+
+
+def _lines(rows: Sequence[StoredAttempt]) -> list[list[str]]:
+    head = ["time", "model", "category", "outcome", "predicted", "billed", "", "reply", "cost"]
+    return [head, *map(_line, rows)]
+
+
+def _line(row: StoredAttempt) -> list[str]:
+    settled_as, predicted = row.settlement, row.attempt.predicted
+    usage = settled_as.usage if settled_as else None
+    cost = settled_as.cost if settled_as else None
+    most = f"up to {dollars(row.attempt.reserved)}" if row.attempt.reserved else "unknown"
+    return [
+        f"{datetime.fromtimestamp(row.started_ms / 1000):%Y-%m-%d %H:%M:%S}",
+        plain(row.attempt.model),
+        row.attempt.category,
+        settled_as.outcome if settled_as else "open",
+        "?" if predicted is None else f"{predicted:,}",
+        "?" if usage is None else f"{usage.prompt:,}",
+        _mark(compare(row)),
+        "?" if usage is None else f"{usage.completion:,}",
+        most if cost is None else dollars(cost),
+    ]
+
+
+def _mark(found: Compared | None) -> str:
+    return f"{found.off:+.0%}" if found is not None and found.is_wrong else ""
+
+
+def _summary(total: Sums) -> list[str]:
+    lines = []
+    if total.compared:
+        lines.append(
+            f"predictions: {total.compared - total.wrong:,} of {total.compared:,} requests within"
+            f" 10 % of the bill, {total.wrong:,} further off"
+        )
+    if total.unknown:
+        lines.append(
+            f"{total.unknown:,} calls were cut off before they were billed: {dollars(total.open)} at most"
+        )
+    if total.priceless:
+        lines.append(
+            f"{total.priceless:,} calls went to models whose price is not known; [prices] in the settings"
+            " tells it"
+        )
+    return lines
+
+
+_TEXT_COLUMNS = {"day", "time", "model", "category", "outcome"}
+
+
+def _columns(rows: list[list[str]]) -> list[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    is_text = [title in _TEXT_COLUMNS for title in rows[0]]
+    return [
+        "  ".join(
+            f"{cell:{'<' if left else '>'}{width}}"
+            for cell, width, left in zip(row, widths, is_text, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def as_object(rows: Sequence[StoredAttempt], *, detail: bool) -> dict[str, Any]:
+    """The documented JSON object; costs are in dollars."""
+    added = report(rows, _day)
+    shown: dict[str, Any] = {
+        "groups": [
+            {"day": day, "model": model, "category": category, **_as_json(sums)}
+            for (day, model, category), sums in added.groups
+        ],
+        "total": _as_json(added.total),
+    }
+    if detail:
+        shown["calls"] = [_call(row) for row in rows]
+    return shown
+
+
+def _as_json(sums: Sums) -> dict[str, Any]:
+    numbers = asdict(sums)
+    all_unknown = sums.calls > 0 and sums.priceless == sums.calls
+    return {
+        **numbers,
+        "cost": None if all_unknown else in_dollars(sums.cost),
+        "open": in_dollars(sums.open),
+    }
+
+
+def _call(row: StoredAttempt) -> dict[str, Any]:
+    attempt, ended = row.attempt, row.settlement
+    usage, found = ended.usage if ended else None, compare(row)
+    return {
+        "started_ms": row.started_ms,
+        "chat": attempt.chat or None,
+        "turn": attempt.turn or None,
+        "category": attempt.category,
+        "model": attempt.model,
+        "endpoint": attempt.endpoint,
+        "outcome": ended.outcome if ended else "open",
+        "status": ended.status if ended else None,
+        "predicted": attempt.predicted,
+        "prompt": usage.prompt if usage else None,
+        "cached": usage.cached if usage else None,
+        "completion": usage.completion if usage else None,
+        "wrong": found.is_wrong if found else None,
+        "reserved": in_dollars(attempt.reserved),
+        "cost": in_dollars(ended.cost if ended else None),
+    }
+
+
+def _day(ms: int) -> str:
+    return f"{datetime.fromtimestamp(ms / 1000):%Y-%m-%d}"
