@@ -283,7 +283,10 @@ class Store(Protocol):
         ...
 
     async def keep(self, turn: str) -> bool:
-        """Count a partial, cancelled or interrupted turn as said, if it is still the chat's last."""
+        """Count a partial, cancelled or interrupted turn as said, if it is still the chat's last.
+
+        ``ChatBusy`` while a turn is in flight.
+        """
         ...
 
     async def branch(self, chat: str, turn: str | None) -> None:

@@ -205,7 +205,10 @@ class MemoryStore:
         return self._turns[turn]
 
     async def keep(self, turn: str) -> bool:
+        if turn not in self._turns:
+            raise UsageError(f"there is no turn {turn}")
         found = self._turns[turn]
+        self._refuse_if_busy(found.chat)
         chat = self._chats[found.chat]
         if found.status not in ("partial", "cancelled", "interrupted") or found.parent != chat.head:
             return False

@@ -251,9 +251,11 @@ class DatabaseStore(Shelf):
         """Open turns stay open until somebody finds their holder gone."""
         with contextlib.suppress(StoreError):
             await self._finish_late()
-        tasks = [state.timer for state in self._open.values()] + [self._heart]
+        waiting = [state.timer for state in self._open.values()] + [self._heart]
+        tasks = [task for task in waiting if task is not None]
         for task in tasks:
-            if task is not None:
-                task.cancel()
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._heart = None
         self._open.clear()
         await self._database.close()
