@@ -137,17 +137,3 @@ def test_half_a_surrogate_pair_is_refused_with_its_place():
         envelopes.state(STAMP, "ab\ud800")
 
     assert refused.value.position > 0
-
-
-@pytest.mark.parametrize(
-    "path, expected",
-    [
-        ("a.py", "python"),
-        ("notes/Ideas.MD", "markdown"),
-        ("Makefile", "text"),
-        ("a.b/c", "text"),
-        ("archive.tar.gz", "text"),
-    ],
-)
-def test_language_by_ending(path, expected):
-    assert envelopes.language(path) == expected

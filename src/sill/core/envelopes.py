@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 from .control import neutral_json
+from .documents import language_of
 from .messages import (
     FileDelta,
     FileNotice,
@@ -20,15 +21,6 @@ from .messages import (
 
 SCHEMA_VERSION = 1
 
-_LANGUAGES = {
-    "c": "c", "h": "c", "cc": "cpp", "cpp": "cpp", "hpp": "cpp", "cs": "csharp", "css": "css",
-    "go": "go", "html": "html", "java": "java", "js": "javascript", "json": "json", "jsx": "javascript",
-    "kt": "kotlin", "lua": "lua", "markdown": "markdown", "md": "markdown", "php": "php",
-    "py": "python", "pyi": "python", "rb": "ruby", "rs": "rust", "scala": "scala", "sh": "shell",
-    "sql": "sql", "swift": "swift", "tex": "latex", "toml": "toml", "ts": "typescript",
-    "tsx": "typescript", "txt": "text", "xml": "xml", "yaml": "yaml", "yml": "yaml",
-}  # fmt: skip
-
 
 class NotText(ValueError):
     """The string holds half of a surrogate pair, which no UTF-8 file can; ``position`` says where."""
@@ -38,12 +30,6 @@ class NotText(ValueError):
         self.position = position
 
 
-def language(path: str) -> str:
-    """The language by the file's ending; ``text`` when it says nothing."""
-    name = path.rsplit("/", 1)[-1]
-    return _LANGUAGES.get(name.rsplit(".", 1)[-1].lower(), "text") if "." in name else "text"
-
-
 def state(stamp: FileStamp, text: str) -> Message:
     return _message(
         {
@@ -51,7 +37,7 @@ def state(stamp: FileStamp, text: str) -> Message:
             "schema_version": SCHEMA_VERSION,
             "file_id": stamp.path,
             "fingerprint": stamp.fingerprint,
-            "language": language(stamp.path),
+            "language": language_of(stamp.path),
             "content": text,
         },
         FileState(stamp),

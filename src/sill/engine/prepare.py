@@ -1,7 +1,7 @@
 """From a question to a request that is known to fit: size, offer, plan, render, certify."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..core import changes, ledger, offers
 from ..core.budget import Budget, Profile, budget
@@ -98,7 +98,7 @@ async def prepare(
                 template=counter.tokenizer.template,
             )
             return Prepared(plan, request, certificate, _new(plan, asked))
-        limits = replace(limits, margin=limits.margin + excess)
+        limits = limits.less(excess)
     reason = "the endpoint counts more tokens than the parts of the request add up to"
     return Refused(counts.tokens[0], call.budget.room, reason)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from ..core.certificate import Counts
 from ..core.messages import Message, Sized, Turn
-from ..core.render import Layout, countable, has_overhead, settled
+from ..core.render import Layout, countable, overhead, settled
 from ..ports import Overhead, StoredTurn, TokenCounter
 
 Count = Callable[[Sequence[str]], Awaitable[Counts]]
@@ -27,10 +27,10 @@ class Sizer:
     async def messages(self, messages: Iterable[Message]) -> list[Sized]:
         """Each message with what it adds to a request, in one batch."""
         listed = list(messages)
-        overhead = await self.overhead()
+        roles = (await self.overhead()).message
         counts = await self.count([countable(m, self.layout) for m in listed])
         return [
-            Sized(message, tokens + _extra(message, overhead, self.layout))
+            Sized(message, tokens + overhead(message, roles, self.layout))
             for message, tokens in zip(listed, counts.tokens, strict=True)
         ]
 
@@ -50,11 +50,3 @@ class Sizer:
         if self._overhead is None:
             self._overhead = await self.counter.overhead()
         return self._overhead
-
-
-# Where two parts of one message meet, their tokens may be cut one more time than in each part alone.
-SEAM = 1
-
-
-def _extra(message: Message, overhead: Overhead, layout: Layout) -> int:
-    return overhead.message[message.role] if has_overhead(message, layout) else SEAM
