@@ -49,9 +49,12 @@ async def _find(turn: str | None, given: dict[str, Any]) -> StoredTurn:
                     f"no request was sent yet in {where.folder}", hint="ask something first"
                 )
             turn = recent[-1].id
-        found = await store.turn(turn)
+        ids = await store.turn_ids(turn)
+        if len(ids) > 1 and turn not in ids:
+            raise UsageError(f"several turns begin with {turn}", hint=f"for example {ids[0]}")
+        found = await store.turn(turn if turn in ids or not ids else ids[0])
     if found is None:
-        raise UsageError(f"there is no turn {turn}")
+        raise UsageError(f"there is no turn {turn}", hint="`sill chats show` lists a chat's turns")
     return found
 
 
