@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sill.core.edits import Change, Rejected, Scope
+from sill.core.edits import Change, Edited, Rejected, Scope
 from sill.core.merge import Clash
 from sill.core.messages import fingerprint
 from sill.core.ops import Anchor, Delete, Insert, Patch, Problem, Replace, Selected, Span, Whole
@@ -11,6 +11,7 @@ from sill.core.proposal import (
     accept,
     base_fingerprints,
     from_json,
+    patch_id,
     preview,
     propose,
     rebase,
@@ -113,6 +114,13 @@ def test_another_proposal_has_another_id(other):
     two = preview(other)
 
     assert (one.base_hash, one.patch_id) != (two.base_hash, two.patch_id)
+
+
+def test_another_outcome_of_the_same_ops_has_another_id(proposal):
+    """Should the ladder ever place a patch differently, an old approval is not for that."""
+    one, two = (Edited({"new.md": Change(None, text)}) for text in ("new\n", "other\n"))
+
+    assert patch_id(proposal, one) != patch_id(proposal, two)
 
 
 def test_the_explanation_does_not_change_what_is_approved():

@@ -154,6 +154,16 @@ def test_a_crash_during_undo_or_redo(turn, before, after):
     assert outcomes == sorted(outcomes)
 
 
+def test_the_next_apply_finishes_what_a_crash_left_behind():
+    """Nobody called ``recover``: whoever comes next does it first."""
+    for stop, fs in crashed(fresh, do):
+        again = do(fs, LATER)
+        assert fs.tree() == NEW, stop
+        # Finished by the recovery, the files are no longer what the proposal was made from.
+        assert isinstance(again, Applied | Conflict), stop
+        assert [record.is_applied for record in history(workspace(fs))] == [True], stop
+
+
 @pytest.mark.parametrize(
     "kept", [lambda n: 0, lambda n: n // 2, lambda n: n], ids=["none", "half", "all"]
 )

@@ -285,6 +285,15 @@ def test_old_bytes_are_forgotten_only_past_both_limits(workspace):
     )
 
 
+def test_bytes_that_went_bad_are_not_put_back(workspace):
+    carry_out(workspace, proposal(workspace, Replace("b.md", Anchor("b"), "B")))
+    (images,) = (workspace.state / "tx").glob("*.images")
+    images.write_bytes(images.read_bytes().replace(b"\nb\n", b"\nx\n"))
+
+    assert undo(workspace, stamp(2)) == Nothing("the bytes of 00000001-00000001 are no longer kept")
+    assert (workspace.root / "b.md").read_text() == "B\n"
+
+
 def test_two_at_once_take_turns(workspace):
     made = proposal(workspace, Replace("a.md", Anchor("5"), "five"))
     impatient = replace(workspace, fs=DiskFs(lock_seconds=0.05))
@@ -308,7 +317,7 @@ def test_a_disk_without_exchange_is_named(workspace):
 
 
 def test_a_very_long_name_can_be_edited(workspace):
-    name = "é" * 120 + ".md"
+    name = "é" * 124 + ".md"
     (workspace.root / name).write_text("old")
 
     assert isinstance(
