@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sill.core.certificate import Certificate
-from sill.core.drift import HIGHEST, LOWEST, Drift, from_json, learn, to_json, verdict
+from sill.core.drift import HIGHEST, LOWEST, Drift, from_json, learn, to_json
 
 
 def test_a_call_billed_as_predicted_changes_no_ratio():
@@ -54,19 +53,3 @@ def test_a_constant_miss_is_learned(truth):
 )
 def test_what_cannot_be_read_has_not_begun(text):
     assert from_json(text) == Drift()
-
-
-@pytest.mark.parametrize(
-    "kind, predicted, actual, expected",
-    [
-        pytest.param("exact", 100, None, "unknown", id="no bill yet"),
-        pytest.param("exact", 100, 100, "as predicted", id="equal"),
-        pytest.param("exact", 100, 101, "above", id="one more"),
-        pytest.param("bound", 100, 97, "below", id="a bound may be too high"),
-        pytest.param("exact", 4_000, 2_048, "dropped", id="half of it is missing"),
-        pytest.param("estimate", 4_000, 2_048, "below", id="an estimate may be that wrong"),
-        pytest.param("exact", 40, 20, "below", id="too small to say"),
-    ],
-)
-def test_what_the_bill_says(kind, predicted, actual, expected):
-    assert verdict(Certificate(kind, "words", predicted, actual=actual)) == expected

@@ -6,7 +6,15 @@ from functools import partial
 
 import pytest
 
-from sill.engine.events import Delta, Finished, Notice, Started
+from sill.core.budget import Profile
+from sill.engine.chat import Chat
+from sill.engine.events import Delta, Finished, Notice, Started, Thought
+from sill.engine.failover import Failover, Place
+from sill.engine.prepare import Call, Question
+from sill.engine.sizing import Sizer
+from sill.errors import Unreachable
+from sill.ports import ReasoningDelta
+from sill.testing import MemoryStore, ScriptedModel, WordCounter
 from tests.models.fault_provider import (
     CHUNKED,
     FaultProvider,
@@ -297,3 +305,27 @@ def test_events_of_an_answer_are_those_of_a_chat(workspace):
         assert deltas == [Delta("Hel"), Delta("lo")]
         assert isinstance(finished, Finished)
         assert (finished.text, second.seen) == ("Hello", [])
+
+
+def test_a_thought_that_was_shown_is_not_taken_back():
+    def place(name, *replies):
+        counter = WordCounter()
+        call = Call(name, Profile(window=400, reply=40), 400, "be kind")
+        sizer = Sizer(counter, counter.count, "folded")
+        chat = Chat(store, ScriptedModel(*replies), counter, sizer, call, "w")
+
+        async def opened():
+            return chat
+
+        return Place(name, opened)
+
+    store = MemoryStore()
+    broken = [ReasoningDelta("hm"), Unreachable("gone")]
+    failover = Failover([place("first", broken), place("second", ["Hello"])])
+
+    async def run():
+        return [event async for event in failover.ask(None, Question("hi"))]
+
+    *_, thought, finished = asyncio.run(run())
+
+    assert (thought, finished.outcome, failover.current) == (Thought("hm"), "failed", 0)

@@ -132,12 +132,11 @@ def _summary(total: Sums) -> list[str]:
         )
     if total.unknown:
         lines.append(
-            f"{total.unknown:,} calls were cut off before they were billed: {dollars(total.open)} at most"
+            f"cut off before they were billed: {total.unknown:,}, at most {dollars(total.open)}"
         )
     if total.priceless:
         lines.append(
-            f"{total.priceless:,} calls went to models whose price is not known; [prices] in the settings"
-            " tells it"
+            f"to models whose price is not known: {total.priceless:,}; set it under [prices] in the settings"
         )
     return lines
 

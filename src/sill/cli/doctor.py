@@ -69,6 +69,11 @@ async def _examine_app(app: App) -> list[Check]:
         ("model", "good", at.model),
         ("window", "good", f"{at.window:,} tokens ({at.window_source})"),
         ("counting", state, f"{tokenizer.kind}, {tokenizer.id}: {app.counting}"),
+        ("price", "note" if app.price.startswith("unknown") else "good", app.price),
+        *(
+            ("fallback", "note", f"{name}: not asked, {barred}" if barred else name)
+            for name, barred in app.fallbacks
+        ),
         ("database", "good", f"{app.database} (SQLite {sqlite3.sqlite_version})"),
         await _examine_counting(app),
     ]

@@ -2,9 +2,6 @@
 
 import json
 from dataclasses import asdict, dataclass, replace
-from typing import Literal
-
-from .certificate import Certificate
 
 LOWEST, HIGHEST = 0.5, 2.0
 """No lesson moves an estimate further than this."""
@@ -13,11 +10,6 @@ _TOO_LOW, _TOO_HIGH = (
     0.5,
     0.1,
 )  # how much of a miss is believed: falling short costs more than reserving too much
-
-DROPPED_SHARE, DROPPED_TOKENS = 0.1, 32
-"""A bill this much below a count that cannot be too high by as much: the server left something out."""
-
-Verdict = Literal["unknown", "as predicted", "below", "above", "dropped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,24 +47,6 @@ def learn(drift: Drift, predicted: int, billed: int) -> Drift:
         most_over=max(drift.most_over, predicted - billed),
         ratio=ratio,
     )
-
-
-def verdict(certificate: Certificate) -> Verdict:
-    """What the bill says about the count.
-
-    ``dropped``: so much less was billed than was counted that the server must have left text out.
-    An estimate can be that far off by itself, so it never says so.
-    """
-    drift = certificate.drift
-    if drift is None:
-        return "unknown"
-    if drift == 0:
-        return "as predicted"
-    if drift > 0:
-        return "above"
-    missing = -drift
-    clear = missing > DROPPED_TOKENS and missing > certificate.predicted * DROPPED_SHARE
-    return "dropped" if clear and certificate.kind != "estimate" else "below"
 
 
 def to_json(drift: Drift) -> str:
