@@ -200,3 +200,16 @@ def test_doctors_own_question_is_in_the_books(chosen):
 
     assert "runs on this machine" in checks["price"]
     assert asyncio.run(ledger()) == [("probe", 0)]
+
+
+@pytest.mark.slow
+def test_doctor_lists_the_fallbacks_and_says_why_one_is_not_asked(home):
+    with FaultProvider(ok("Hello")) as provider:
+        far = '[[profile.chat.fallback]]\nbase_url = "https://far.example/v1"\nmodel = "f"\n'
+        near = f'[[profile.chat.fallback]]\nbase_url = "{provider.url}/v1"\nmodel = "n"\n'
+        settings(home, provider.url, far + near)
+        done = home.sill("doctor", "--json")
+
+        shown = [c["text"] for c in json.loads(done.stdout) if c["what"] == "fallback"]
+        assert shown[1] == f"n at {provider.url}/v1"
+    assert shown[0].startswith("f at https://far.example/v1: not asked, it is not on this machine")
