@@ -18,6 +18,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("chat", "Talk with a model about the files of a folder."),
     "ask": ("ask", "Ask one question and print the answer."),
     "explain": ("explain", "Show what a request held, item by item, and why."),
+    "replay": ("replay", "Plan a stored turn again, for its model or another."),
     "chats": ("chats", "List, read, search, name, export and delete chats."),
     "search": ("search", "Search the notes of a folder by words and meaning."),
     "links": ("links", "Show a note's links and backlinks, or check the whole folder."),
