@@ -87,14 +87,14 @@ def byte_level(ranks: dict[bytes, int], splits: tuple[str, ...]) -> Encode:
     """The Hugging Face library with these ranks as merges."""
     from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 
-    letters = _byte_letters()
+    letters = byte_letters()
     spelled = {text: "".join(letters[byte] for byte in text) for text in ranks}
     vocabulary = {spelled[text]: rank for text, rank in ranks.items()}
     merges = [
         (spelled[left], spelled[right])
         for text, rank in ranks.items()
         if len(text) > 1
-        for left, right in [_last_merge(text, rank, ranks)]
+        for left, right in [last_merge(text, rank, ranks)]
     ]
     library = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
     cuts = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in splits]
@@ -104,7 +104,7 @@ def byte_level(ranks: dict[bytes, int], splits: tuple[str, ...]) -> Encode:
     return lambda text: library.encode(text, add_special_tokens=False).ids
 
 
-def _last_merge(text: bytes, rank: int, ranks: dict[bytes, int]) -> tuple[bytes, bytes]:
+def last_merge(text: bytes, rank: int, ranks: dict[bytes, int]) -> tuple[bytes, bytes]:
     """The two tokens whose merge makes ``text``: what merging gives with lower ranks only."""
     parts = [bytes([byte]) for byte in text]
     while len(parts) > 2:
@@ -114,7 +114,7 @@ def _last_merge(text: bytes, rank: int, ranks: dict[bytes, int]) -> tuple[bytes,
     return parts[0], parts[1]
 
 
-def _byte_letters() -> dict[int, str]:
+def byte_letters() -> dict[int, str]:
     """The printable letter that stands for each byte in byte-level vocabularies."""
     printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in printable]

@@ -82,7 +82,7 @@ class Plain:
 
         Where nothing in it can be a special token all methods agree, and the quick ones make no lists.
         """
-        if self._may_be_special(text):
+        if self.may_be_special(text):
             return len(self.encode(text))
         if self._cuts and _cores > 1 and len(text) >= TOGETHER:
             ids, _ = self._batch(blocks(text, max(TOGETHER // 2, len(text) // _cores + 1)))
@@ -90,7 +90,8 @@ class Plain:
             ids = self._flat(text)
         return len(ids) // 4  # four bytes each
 
-    def _may_be_special(self, text: str) -> bool:
+    def may_be_special(self, text: str) -> bool:
+        """Whether anything in ``text`` begins like a special token."""
         return any(
             first in text and any(part[:1] in seconds for part in text.split(first)[1:])
             for first, seconds in self._specials.items()

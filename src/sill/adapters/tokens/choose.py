@@ -10,6 +10,7 @@ from ...ports import TokenCounter
 from . import huggingface, llamacpp, vllm
 from ._http import Endpoint
 from .estimate import Estimate
+from .first import LocalFirst, twin
 from .local import local_counter
 from .probe import CannotCount, Probes
 
@@ -52,9 +53,7 @@ async def counter_for(
     if endpoint is not None and probes is not None:
         match await probes.ask(endpoint, model):
             case llamacpp.Found() as found:
-                counter = llamacpp.LlamaCpp(endpoint, found)
-                reason = "the endpoint counts for itself (llama.cpp)"
-                return Chosen(counter, reason, found.window, found.cuts)
+                return _llamacpp(endpoint, found)
             case vllm.Found() as found:
                 reason = "the endpoint counts for itself (vLLM)"
                 return Chosen(vllm.Vllm(endpoint, found), reason, found.window)
@@ -73,6 +72,16 @@ async def counter_for(
         log.warning("no tokenizer is known for model %r: counts are estimates with a margin", model)
     window = family.window if family else None
     return Chosen(Estimate(ratio), f"unknown name: estimate with a margin{asked}", window)
+
+
+def _llamacpp(endpoint: Endpoint, found: llamacpp.Found) -> Chosen:
+    counter = llamacpp.LlamaCpp(endpoint, found)
+    reason = "the endpoint counts for itself (llama.cpp)"
+    plain = twin(found.size, llamacpp.SAMPLE, found.sample) if found.bare else None
+    if plain is None:
+        return Chosen(counter, reason, found.window, found.cuts)
+    reason += "; ASCII texts are counted here with the same vocabulary"
+    return Chosen(LocalFirst(counter, plain), reason, found.window, found.cuts)
 
 
 def _configured(tokenizer: str, family: Family | None, ratio: float) -> Chosen:

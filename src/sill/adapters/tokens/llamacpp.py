@@ -39,6 +39,8 @@ class Found:
     batches: bool  # takes several texts in one call
     bare: bool  # a text counts the same with and without something before it
     cuts: bool = False  # counts add up at safe cuts
+    size: int | None = None  # tokens of the vocabulary
+    sample: tuple[int, ...] = ()  # those of ``SAMPLE``
 
 
 async def recognise(endpoint: Endpoint, tokens: Sequence[int], batches: bool) -> Found:
@@ -60,6 +62,8 @@ async def recognise(endpoint: Endpoint, tokens: Sequence[int], batches: bool) ->
         batches=batches,
         bare=bare,
         cuts=bare and batches and await _cuts_add_up(endpoint, tokens),
+        size=meta.get("n_vocab"),
+        sample=tuple(tokens),
     )
 
 
