@@ -61,9 +61,8 @@ def run(folder: Path, kills: int, files: int, seed: int = 7) -> Tally:
     for name in names:
         (workspace.root / name).write_text(text(0))
     tally = Tally()
-    pace = _seconds_per_apply(workspace, names)
     for _ in range(kills):
-        _kill_one(workspace, names, chance.uniform(0.4, 3.0) * pace)
+        _kill_one(workspace, names, chance.random())
         started = time.perf_counter()
         found = recover(workspace, int(time.time() * 1000) + 5_000)
         tally.slowest_ms = max(tally.slowest_ms, (time.perf_counter() - started) * 1000)
@@ -73,29 +72,29 @@ def run(folder: Path, kills: int, files: int, seed: int = 7) -> Tally:
     return tally
 
 
-def _seconds_per_apply(workspace: Workspace, names: list[str]) -> float:
-    """So that the kill falls into an apply, however busy the disk is."""
-    times = []
-    for version in (1, 2, 3):
-        started = time.perf_counter()
-        edit_once(workspace, names, version)
-        times.append(time.perf_counter() - started)
-    return sorted(times)[1]
-
-
-def _kill_one(workspace: Workspace, names: list[str], seconds: float) -> None:
+def _kill_one(workspace: Workspace, names: list[str], moment: float) -> None:
+    """Start a process that edits without pause, and kill it at this part of its second edit."""
+    hears, tells = os.pipe()
     child = os.fork()
     if child == 0:
+        # Whatever happens, this process must not go on as a second test run.
         try:
             version = int((workspace.root / names[0]).read_text().split()[1])
             while True:
                 version += 1
+                os.write(tells, b".")
                 edit_once(workspace, names, version)
         finally:
             os._exit(3)
-    time.sleep(seconds)
+    os.close(tells)
+    os.read(hears, 1)
+    started = time.perf_counter()
+    os.read(hears, 1)
+    # How long an edit takes depends on how busy the disk is; the first one tells.
+    time.sleep(moment * (time.perf_counter() - started))
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
+    os.close(hears)
     assert os.WIFSIGNALED(status), "the editing process ended by itself"
 
 

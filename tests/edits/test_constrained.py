@@ -65,7 +65,7 @@ def by_schema(limits: Limits) -> dict[str, Any]:
     ],
 )
 def test_every_constrained_reply_can_be_read(tiny_server, constraint):
-    for seed in range(8):
+    for seed in range(4):
         text = ask(tiny_server, seed, constraint)
         assert isinstance(read_reply("schema", text, SCOPE), Reply), text
 
