@@ -232,17 +232,22 @@ async def remembered(text: str) -> list[dict[str, Any]]:
             rows.append(_row(family, f"repeat of {name}", same, fresh, tiktoken))
             rows.append(_row(family, f"equal copy of {name}", equal, fresh, tiktoken))
 
-        file, rng = text[1_000_000:1_100_000], random.Random(2)
-        await known(file)
-        full, tiktoken, edited = [], [], []
-        for number in range(60):
-            at = file.index("\n", rng.randrange(len(file) - 5_000))
-            file = f"{file[:at]}\n    edited = {number}{file[at:]}"
-            edited.append(await _seconds(known, file))
-            full.append(await _seconds(whole, file))
-            tiktoken.append(await _seconds(theirs, file))
-            assert await known(file) == await whole(file)
-        rows.append(_row(family, "one-line edit of 100 KB", edited, full, tiktoken))
+        source = text[1_000_000:1_100_000]
+        for what, file in (
+            ("one-line edit of 100 KB", source.encode("ascii", "replace").decode()),
+            ("the same with wide letters", "→" + source),
+        ):
+            rng = random.Random(2)
+            await known(file)
+            full, tiktoken, edited = [], [], []
+            for number in range(60):
+                at = file.index("\n", rng.randrange(len(file) - 5_000))
+                file = f"{file[:at]}\n    edited = {number}{file[at:]}"
+                edited.append(await _seconds(known, file))
+                full.append(await _seconds(whole, file))
+                tiktoken.append(await _seconds(theirs, file))
+                assert await known(file) == await whole(file)
+            rows.append(_row(family, what, edited, full, tiktoken))
     return rows
 
 

@@ -27,9 +27,9 @@ def mistral(chat: Chat, measure: Measure, *, extra: int = 0) -> int:
     for message in chat.messages:
         total += _texts(message, measure)
         total += 1 if message.role == "assistant" and not message.calls else 2
-        total += sum(14 + measure(call.name) + measure(call.arguments) for call in message.calls)
-        if message.answers is not None:
-            total += 12  # the id of the call is repeated
+        # A call and its result carry an id of nine characters; older models quote both as JSON.
+        total += sum(19 + measure(call.name) + measure(call.arguments) for call in message.calls)
+        total += 17 if message.answers is not None else 0
     if chat.tools:
         total += 2 + measure(quoted(chat.tools, spaced=True))
     return total + _reply(chat, measure)

@@ -106,7 +106,7 @@ def message_overhead(style: Format, measure: Measure) -> tuple[Mapping[str, int]
             return dict.fromkeys(roles, 4) | {"tool": 8}, constant, 14
         case "mistral" | "mistral-small" | "tekken":
             extra = 0 if style == "mistral" else open_weights.MISTRAL_SMALL_EXTRA
-            return dict.fromkeys(roles, 2) | {"tool": 14}, 1 + extra, 14
+            return dict.fromkeys(roles, 2) | {"tool": 19}, 1 + extra, 19
         case "chatml":
             return dict.fromkeys(roles, 5) | {"tool": 11}, 7, 16
         case "deepseek":
