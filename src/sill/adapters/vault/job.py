@@ -92,6 +92,9 @@ def look(desk: Desk, path: SafePath) -> Held | RefusedPath | None:
         return RefusedPath(path.path, "is not a regular file in a real folder")
     if held is not None and held.links > 1:
         return RefusedPath(path.path, "has several names (hard links), which a change would part")
+    # Renaming would get around a mode that was set to keep people from writing.
+    if held is not None and not held.meta.mode & 0o222:
+        return RefusedPath(path.path, "is read-only")
     return held
 
 
