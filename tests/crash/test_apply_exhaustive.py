@@ -14,7 +14,7 @@ import pytest
 
 from sill.adapters.vault.apply import Applied, Conflict, Stamp, apply, approve
 from sill.adapters.vault.files import DiskFs
-from sill.adapters.vault.recover import recover
+from sill.adapters.vault.recover import Recovered, recover
 from sill.adapters.vault.transact import Workspace
 from sill.adapters.vault.undo import history, redo, undo
 from sill.core.edits import Scope
@@ -35,6 +35,7 @@ NEW = {
     "sub/c.md": b"THREE",
 }
 NOW = Stamp(10_000, token="0badcafe")
+NOW_ID = "00000001-0badcafe"
 LATER = Stamp(20_000, token="deadbeef")
 
 
@@ -330,6 +331,19 @@ def test_an_editor_that_still_has_the_old_file_open_loses_nothing():
         ("a.md", b"typed after the swap")
     ]
     assert {path: data for path, data in fs.tree().items() if "conflict" not in path} == NEW
+
+
+def test_a_damaged_record_is_left_for_people_to_look_at():
+    fs = fresh()
+    with pytest.raises(Crash):
+        do(Stopping(fs, 16))
+    fs.restart()
+    (record,) = (name for name in fs.tree("state") if name.endswith(".prepared"))
+    fs.put(f"state/{record}", b"{")
+    before = fs.tree()
+
+    assert recover(workspace(fs), LATER.when_ms) == (Recovered(NOW_ID, "unreadable"),)
+    assert fs.tree() == before
 
 
 def test_history_is_told_until_it_listens():

@@ -10,10 +10,11 @@ from .transact import Desk, Kept, Workspace, abandon, at_work, finish, settle
 @dataclass(frozen=True, slots=True)
 class Recovered:
     """``finished``: all files are new. ``taken back``: all files of ours are old again; ``foreign`` ones had
-    been changed by somebody else and were left alone. ``discarded``: nothing had been changed yet."""
+    been changed by somebody else and were left alone. ``discarded``: nothing had been changed yet.
+    ``unreadable``: the disk has damaged the record; it stays where it is, and so do the files."""
 
     id: str
-    outcome: Literal["finished", "taken back", "discarded", "cleaned up"]
+    outcome: Literal["finished", "taken back", "discarded", "cleaned up", "unreadable"]
     foreign: tuple[str, ...] = ()
     kept: tuple[Kept, ...] = ()
 
@@ -34,10 +35,12 @@ def recover_at(desk: Desk, now_ms: int) -> tuple[Recovered, ...]:
 
 def _recover(desk: Desk, id: str, state: State, now_ms: int) -> Recovered:
     transaction = desk.journal.read(id)
-    if transaction is None:
+    if transaction is None and state == "open":
         # Cut off while it was being written, so nothing had been staged.
         desk.journal.drop(id)
         return Recovered(id, "discarded")
+    if transaction is None:
+        return Recovered(id, "unreadable")
     if state == "open":
         abandon(desk, transaction)
         return Recovered(id, "discarded")
