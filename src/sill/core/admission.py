@@ -57,7 +57,10 @@ def admit(
 
 
 def in_place(book: Ledger, wanted: Wanted) -> FileChoice | None:
-    """The file's fate if nothing may be taken out; None if that would show one state twice."""
+    """The file's fate if nothing may be taken out; None if that would mislead the model.
+
+    It would, where one state were shown twice, or an outdated copy stayed without a word about it.
+    """
     offer, path = wanted.offer, wanted.offer.stamp.path
     held = book.held.get(path)
     if held is not None and held.stamp == offer.stamp:
@@ -71,9 +74,11 @@ def in_place(book: Ledger, wanted: Wanted) -> FileChoice | None:
     if wanted.admitted:
         return FileChoice(path, "sent", "changed" if held else "not in the window yet", offer.full)
     known = book.omitted.get(path)
-    if known is not None and _names(known.sized, offer):
+    if known is not None and names(known.sized, offer):
         return FileChoice(path, "omitted", f"{wanted.reason}; the model knows")
-    return FileChoice(path, "omitted", _told(wanted), wanted.notice)
+    if held is not None and wanted.notice is None:
+        return None
+    return FileChoice(path, "omitted", told(wanted), wanted.notice)
 
 
 def cheap_delta(offer: FileOffer, held: str) -> Sized | None:
@@ -92,12 +97,14 @@ def _notice(offer: FileOffer, room: int, spare: int) -> Sized | None:
     return offer.omitted if offer.omitted.tokens <= room else None
 
 
-def _names(notice: Sized, offer: FileOffer) -> bool:
+def names(notice: Sized, offer: FileOffer) -> bool:
+    """Whether the notice speaks of the very state that is offered."""
     carries = notice.message.carries
     return isinstance(carries, FileNotice) and carries.fingerprint == offer.stamp.fingerprint
 
 
-def _told(wanted: Wanted) -> str:
+def told(wanted: Wanted) -> str:
+    """Why the file is left out, and what the model hears of it."""
     if wanted.notice is None:
         return f"{wanted.reason}; no room even to name it"
     if wanted.notice is wanted.offer.outline:
