@@ -42,7 +42,8 @@ def python_sets(sources: Path, seed: int = 1) -> list[Set]:
         for title, body in _sections(path.read_text(errors="replace"))
     ]
     chance = random.Random(seed)
-    return [_headings(sections, chance), _faq(sections, chance), _functions(chance)]
+    headings = _headings(sections, chance)
+    return [headings, _faq(sections, headings, chance), _functions(chance)]
 
 
 def classic_set(name: str, documents: Path, questions: Path, judgements: Path) -> Set:
@@ -75,29 +76,25 @@ def _headings(sections: list[Section], chance: random.Random) -> Set:
     ]
     titles = [title for _, title, _ in usable]
     unique = [s for s in usable if titles.count(s[1]) == 1]
-    return _drawn(
-        "Python docs: heading → section", unique, [s for s in usable if s not in unique], chance
-    )
-
-
-def _faq(sections: list[Section], chance: random.Random) -> Set:
-    faq = [s for s in sections if s[0].startswith("faq/") and s[1].endswith("?") and len(s[2]) > 60]
-    others = [s for s in sections if not s[0].startswith("faq/") and len(s[2]) > 250]
-    return _drawn("Python FAQ: question → answer", faq, others, chance)
-
-
-def _drawn(
-    name: str,
-    asked: list[Section],
-    others: list[Section],
-    chance: random.Random,
-) -> Set:
-    chance.shuffle(asked)
+    others = [s for s in usable if s not in unique]
+    chance.shuffle(unique)
     chance.shuffle(others)
-    kept = [*asked, *others][:MOST_DOCUMENTS]
+    kept = [*unique, *others][:MOST_DOCUMENTS]
     documents = {f"d{number}": body for number, (_, _, body) in enumerate(kept)}
-    count = min(MOST_QUESTIONS, len(asked), len(kept))
-    return Set(name, documents, [(asked[number][1], {f"d{number}": 1}) for number in range(count)])
+    questions = [(unique[n][1], {f"d{n}": 1}) for n in range(min(MOST_QUESTIONS, len(unique)))]
+    return Set("Python docs: heading → section", documents, questions)
+
+
+def _faq(sections: list[Section], among: Set, chance: random.Random) -> Set:
+    """Answers of the FAQ among sections of the manual."""
+    faq = [s for s in sections if s[0].startswith("faq/") and s[1].endswith("?") and len(s[2]) > 60]
+    chance.shuffle(faq)
+    answers = {f"q{number}": body for number, (_, _, body) in enumerate(faq)}
+    others = dict(list(among.documents.items())[: MOST_DOCUMENTS - len(answers)])
+    questions = [
+        (title, {f"q{number}": 1}) for number, (_, title, _) in enumerate(faq[:MOST_QUESTIONS])
+    ]
+    return Set("Python FAQ: question → answer", {**answers, **others}, questions)
 
 
 def _functions(chance: random.Random) -> Set:

@@ -105,8 +105,8 @@ async def public(sets: list[Set], cache: Path, scratch: Path, embedder: Embedder
         ending = "py" if "function" in one.name else "md"
         for id, text in one.documents.items():
             (folder / f"{id}.{ending}").write_text(text)
-        name = "".join(character for character in one.name if character.isalnum())
-        vault = await ready(folder, cache / f"{name}.sqlite", embedder)
+        # One index for all: a text that is in two sets is embedded once.
+        vault = await ready(folder, cache / "public.sqlite", embedder)
         results[one.name] = {
             mode: sum([await ndcg(vault, text, grades, mode) for text, grades in one.questions])
             / len(one.questions)

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ...core.graph import Edge
 from ...core.links import Link
-from ...core.rank import DAMPING, spread
+from ...core.rank import spread
 from ...core.resolve import Files, key, name_key
 
 # How much a link says about its target when the passage it stands in leads a ranking.
 _IN_PASSAGE, _ELSEWHERE, _BACKWARDS = 1.0, 0.5, 0.1
+_DAMPING = 20  # the leaders are worth nearly the same
 _MOST_BACKLINKS = 2_000
 
 
@@ -72,7 +73,7 @@ class LinkGraph:
             if leader not in places:
                 continue
             file, first, last = places[leader]
-            own = 1.0 / (DAMPING + place)
+            own = 1.0 / (_DAMPING + place)
             inside, elsewhere = self._targets(connection, file, (first, last))
             shares.append((inside, own * _IN_PASSAGE))
             if file not in seen:
@@ -87,7 +88,7 @@ class LinkGraph:
             return {}
         _, targets = self._targets(connection, file, (0, 0))
         sources = self._sources(connection, file)
-        near = spread([(targets, 1.0 / DAMPING), (sources, 1.0 / DAMPING)])
+        near = spread([(targets, 1.0 / _DAMPING), (sources, 1.0 / _DAMPING)])
         return {self._paths[other]: worth for other, worth in near.items()}
 
     def _targets(

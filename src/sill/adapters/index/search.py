@@ -2,10 +2,10 @@
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...core.query import Query, full_text_expression, terms
-from ...core.rank import Hit, Ranked, Ranking, fuse
+from ...core.rank import Hit, Ranked, Ranking, Signal, fuse
 from .graph import LinkGraph
 from .vectors import Vectors
 
@@ -13,7 +13,9 @@ DEPTH = 100  # how far down each ranking is looked at
 _LEADERS = 8  # passages whose links are followed
 _MOST_LOOKED_AT = 500  # passages of those documents
 _NEIGHBOURS = 30  # documents that are taken from there
-_LINKS_WEIGHT, _NAMED_WEIGHT = 1.0, 3.0
+_MEANING_WEIGHT, _NAMED_WEIGHT = 1.75, 4.0
+_LINKS_SHARE = 0.85  # a neighbour alone never comes before what it is a neighbour of
+_LEADING: Mapping[Signal, float] = {"named": 4.0, "text": 1.75, "meaning": 1.0}
 _WEIGHTS = "3.0, 2.0, 1.0"  # of title, headings and text in BM25
 
 
@@ -56,12 +58,15 @@ def rank(shelf: Shelf, query: Query, signals: Signals) -> list[Ranked]:
         similar = shelf.vectors.nearest(connection, signals.vector, DEPTH, allowed)
         # Words after a minus and phrases are conditions, whatever the meaning is close to.
         kept = _meeting_conditions(connection, query, similar)
-        rankings.append(Ranking("meaning", kept))
+        rankings.append(Ranking("meaning", kept, weight=_MEANING_WEIGHT))
     if signals.links:
-        leaders = [ranked.key for ranked in fuse(rankings)[:_LEADERS]]
+        # Where to start is a matter of names, and names are words; what is meant is not.
+        leading = [replace(one, weight=_LEADING.get(one.signal, 1.0)) for one in rankings]
+        leaders = [ranked.key for ranked in fuse(leading)[:_LEADERS]]
         around = _along_links(shelf, leaders, query, signals.vector)
         kept = tuple(key for key in around if allowed is None or key in allowed)
-        rankings.append(Ranking("links", kept, weight=_LINKS_WEIGHT))
+        weight = _LINKS_SHARE * (_MEANING_WEIGHT if signals.vector is not None else 1.0)
+        rankings.append(Ranking("links", kept, weight=weight))
     return fuse(rankings)
 
 
