@@ -15,7 +15,7 @@
     │   ├── Unsupported        the endpoint cannot do what was asked: a reply format, embeddings, infill
     │   └── BadAnswer          anything else that is not an answer
     ├── LimitReached           the call could cost more than may be spent; it was not made
-    ├── ChatBusy               another turn of this chat is in flight
+    ├── TurnInProgress         another turn of this chat is in flight
     ├── Fenced                 this turn was closed by somebody else meanwhile
     ├── StoreError             the database cannot be used; nothing was written
     ├── VaultError             files cannot be written; says whether any was changed
@@ -140,7 +140,7 @@ class LimitReached(SillError):
         self.wanted = wanted
 
 
-class ChatBusy(SillError):
+class TurnInProgress(SillError):
     pass
 
 

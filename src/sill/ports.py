@@ -214,7 +214,7 @@ class Store(Protocol):
         ...
 
     async def begin(self, chat: str, opening: Opening) -> str:
-        """The new open turn's id. ``ChatBusy`` if the chat has an open turn; nothing is written then."""
+        """The new open turn's id. ``TurnInProgress`` if the chat has an open turn; nothing is written then."""
         ...
 
     async def checkpoint(self, turn: str, partial: str) -> None:
@@ -255,7 +255,7 @@ class Store(Protocol):
         ...
 
     async def delete_chat(self, chat: str) -> None:
-        """The chat and every text that no other chat uses. ``ChatBusy`` while a turn is in flight."""
+        """The chat and every text that no other chat uses. ``TurnInProgress`` while a turn is in flight."""
         ...
 
     async def prune(self, unused_since_ms: int) -> list[str]:
@@ -285,7 +285,7 @@ class Store(Protocol):
     async def keep(self, turn: str) -> bool:
         """Count a partial, cancelled or interrupted turn as said, if it is still the chat's last.
 
-        ``ChatBusy`` while a turn is in flight.
+        ``TurnInProgress`` while a turn is in flight.
         """
         ...
 

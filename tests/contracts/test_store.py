@@ -11,7 +11,7 @@ import pytest
 from sill.adapters.store import open_store
 from sill.core.certificate import Certificate, Usage
 from sill.core.messages import Epoch, Message, fingerprint
-from sill.errors import ChatBusy, Fenced, UsageError
+from sill.errors import Fenced, TurnInProgress, UsageError
 from sill.ports import Closing, History, Store
 from sill.records import (
     Attempt,
@@ -176,11 +176,11 @@ def test_a_second_open_turn_is_refused_and_writes_nothing(keep):
     async def check(store):
         chat = await store.new_chat("w")
         turn = await store.begin(chat, opening("one"))
-        with pytest.raises(ChatBusy):
+        with pytest.raises(TurnInProgress):
             await store.begin(chat, opening("two"))
-        with pytest.raises(ChatBusy):
+        with pytest.raises(TurnInProgress):
             await store.delete_chat(chat)
-        with pytest.raises(ChatBusy):
+        with pytest.raises(TurnInProgress):
             await store.branch(chat, None)
 
         assert asked(await store.turns(chat)) == ["one"]

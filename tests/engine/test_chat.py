@@ -16,7 +16,7 @@ from sill.engine.chat import Chat
 from sill.engine.events import Delta, Finished, Notice, Refused, Started
 from sill.engine.prepare import Call, Question
 from sill.engine.sizing import Sizer
-from sill.errors import ChatBusy, Overflow, Unreachable
+from sill.errors import Overflow, TurnInProgress, Unreachable
 from sill.ports import Ended
 from sill.testing import MemoryStore, ScriptedModel, WordCounter
 
@@ -213,7 +213,7 @@ def test_one_turn_at_a_time():
         [started, *_] = [e async for e in chat.ask(None, Question("first"))]
         open_turn = chat.ask(started.chat, Question("second"))
         await anext(open_turn)
-        with pytest.raises(ChatBusy):
+        with pytest.raises(TurnInProgress):
             await anext(chat.ask(started.chat, Question("third")))
         await open_turn.aclose()
 

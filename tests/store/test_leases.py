@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from sill.adapters.store import LeaseTimes, leases, open_store
-from sill.errors import ChatBusy, Fenced
+from sill.errors import Fenced, TurnInProgress
 from tests.store.examples import asked, closing, opening, say
 
 # Holders in tests are in this process and alive, so only the time can free what they hold.
@@ -22,7 +22,7 @@ def test_another_store_is_refused_while_the_turn_is_open(place):
         one, two = await open_store(place), await open_store(place)
         chat = await one.new_chat("w")
         turn = await one.begin(chat, opening("one"))
-        with pytest.raises(ChatBusy):
+        with pytest.raises(TurnInProgress):
             await two.begin(chat, opening("two"))
         await one.finish(turn, closing())
         await say(two, chat, "three")
@@ -70,7 +70,7 @@ def test_a_holder_that_beats_keeps_its_turn(place):
         turn = await one.begin(chat, opening("one"))
         for _ in range(4):
             await asyncio.sleep(0.3)
-            with pytest.raises(ChatBusy):
+            with pytest.raises(TurnInProgress):
                 await two.begin(chat, opening("two"))
         await one.finish(turn, closing())
         await one.close()
@@ -192,7 +192,7 @@ def test_the_death_of_a_process_frees_its_chat_at_once(place):
         chat = await store.new_chat("w")
         with holder(place, chat) as process:
             turn = process.stdout.readline().strip()
-            with pytest.raises(ChatBusy):
+            with pytest.raises(TurnInProgress):
                 await store.begin(chat, opening("while it lives"))
             process.kill()
         await say(store, chat, "after its death")

@@ -98,7 +98,7 @@ class BothStores(RuleBasedStateMachine):
     def begin(self, chat: str, asked: str, known: str | None, number: int) -> Any:
         begun = replace(opening(asked, epoch=Epoch(number, known)), request=body(asked, LONG))
         turn = self.both("begin", chat, begun)
-        return multiple() if turn == "ChatBusy" or turn == "UsageError" else turn
+        return multiple() if turn == "TurnInProgress" or turn == "UsageError" else turn
 
     @rule(turn=open_turns, text=texts)
     def record(self, turn: str, text: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sill.adapters.store import LeaseTimes, open_store
-from sill.errors import ChatBusy, Fenced
+from sill.errors import Fenced, TurnInProgress
 from tests.store.examples import closing, opening
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +29,7 @@ async def worker(store, number, chats):
         chat = chats[int(len(chats) * chance.random() ** 3)]
         try:
             turn = await store.begin(chat, opening(f"from {number}"))
-        except ChatBusy:
+        except TurnInProgress:
             seen.append((chat, "", 0, 0, "busy"))
             continue
         begun = time.monotonic()

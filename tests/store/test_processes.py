@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from sill.adapters.store import open_store
-from sill.errors import ChatBusy
+from sill.errors import TurnInProgress
 from tests.store.examples import say
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +24,7 @@ async def talk(place: str, name: str, own: str, shared: str) -> dict[str, int]:
             try:
                 await say(store, shared, f"{name} {number}")
                 break
-            except ChatBusy:
+            except TurnInProgress:
                 busy += 1
                 await asyncio.sleep(0.002)
         await store.search(name)

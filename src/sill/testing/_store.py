@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ..core.certificate import Certificate
 from ..core.messages import Epoch, Fingerprint, Message
-from ..errors import ChatBusy, Fenced, UsageError
+from ..errors import Fenced, TurnInProgress, UsageError
 from ..ports import ChatCopy, Closing, History, Opening, StoredTurn
 from ..records import (
     Attempt,
@@ -112,7 +112,7 @@ class MemoryStore:
 
     def _refuse_if_busy(self, chat: str) -> None:
         if any(self._turns[turn].status == "open" for turn in self._find(chat).turns):
-            raise ChatBusy(
+            raise TurnInProgress(
                 "another turn of this chat is in flight", hint="wait for its answer, or stop it"
             )
 

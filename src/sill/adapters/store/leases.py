@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...errors import ChatBusy
+from ...errors import TurnInProgress
 from .database import Transaction
 
 
@@ -49,10 +49,10 @@ async def take(transaction: Transaction, chat: int, holder: str, times: LeaseTim
 
 
 async def hold(transaction: Transaction, chat: int, holder: str, times: LeaseTimes) -> Held:
-    """The chat for this transaction. ``ChatBusy`` while a turn is in flight."""
+    """The chat for this transaction. ``TurnInProgress`` while a turn is in flight."""
     fence = await take(transaction, chat, holder, times)
     if fence is None:
-        raise ChatBusy(
+        raise TurnInProgress(
             "another turn of this chat is in flight", hint="wait for its answer, or stop it"
         )
     return Held(0, chat, fence)

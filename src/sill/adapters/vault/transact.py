@@ -215,7 +215,10 @@ def abandon(desk: Desk, transaction: Transaction) -> None:
 
 def settle(desk: Desk, transaction: Transaction, now_ms: int) -> Settled:
     """Clean up after a transaction that has ended; what cannot be done yet is left for the next time."""
-    is_committed = desk.journal.states()[transaction.id] == "committed"
+    state = desk.journal.states().get(transaction.id)
+    if state is None:
+        return Settled()  # it was abandoned before it was prepared
+    is_committed = state == "committed"
     is_recorded = not is_committed or _record(desk, transaction)
     try:
         return _settle(desk, transaction, now_ms, is_recorded)
