@@ -333,6 +333,31 @@ def test_an_editor_that_still_has_the_old_file_open_loses_nothing():
     assert {path: data for path, data in fs.tree().items() if "conflict" not in path} == NEW
 
 
+@pytest.mark.parametrize("path", ["new", "new/deep"])
+def test_a_folder_that_turns_into_something_else_is_a_conflict(path):
+    """Somebody puts a file where a new folder should be, just before effect n."""
+    conflicts = 0
+    for moment in range(2, 30):
+        fs = fresh()
+        stopping = Stopping(fs, None)
+
+        def before(number: int, *_: Any, fs: MemoryFs = fs, moment: int = moment) -> None:
+            if number == moment:
+                fs.put(f"ws/{path}", b"in the way")
+
+        stopping.before = before
+        conflicts += isinstance(do(stopping), Conflict)
+        recover(workspace(fs), LATER.when_ms)
+        tree = fs.tree()
+        assert stopping.effects <= moment or tree[path] == b"in the way", moment
+        rest = ("a.md", "b.md", "gone.md")
+        assert {name: tree.get(name) for name in rest} in (
+            {name: OLD.get(name) for name in rest},
+            {name: NEW.get(name) for name in rest},
+        ), moment
+    assert conflicts
+
+
 def test_a_damaged_record_is_left_for_people_to_look_at():
     fs = fresh()
     with pytest.raises(Crash):
