@@ -55,6 +55,12 @@ def test_full_text_expressions(text, expected):
     assert full_text_expression(parse_query(text)) == expected
 
 
+def test_some_words_can_be_made_a_condition():
+    expression = full_text_expression(parse_query("price of timber marenko"), ["marenko"])
+
+    assert expression == '(("marenko")) AND ("price" OR "timber" OR "marenko" OR ("marenko"))'
+
+
 @given(st.text(max_size=40))
 def test_no_query_is_a_syntax_error(text):
     expression = full_text_expression(parse_query(text))

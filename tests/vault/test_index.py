@@ -203,6 +203,28 @@ def test_links_bring_up_what_the_words_do_not(folder):
     run(vault.close())
 
 
+def test_a_rare_word_is_a_condition_beside_a_very_common_one(folder):
+    rows = [f"# n{n}\n\ncommonword" + (" rareword" if n < 12 else "") for n in range(3_100)]
+    (folder / "many.md").write_text("\n\n".join(rows) + "\n\n# last\n\ncommonword onceword")
+    vault = opened(folder)
+    run(vault.refresh())
+
+    def texts(question):
+        return [hit.text for hit in run(vault.search(question, 100, "text"))]
+
+    assert [len(texts(words)) for words in ("rareword", "commonword rareword", "commonword")] == [
+        12,
+        12,
+        100,
+    ]
+    # One text is too little to stop at.
+    assert (len(texts("commonword onceword")), "onceword" in texts("commonword onceword")[0]) == (
+        100,
+        True,
+    )
+    run(vault.close())
+
+
 def test_a_hub_with_500_links_stays_within_the_budget(folder):
     (folder / "Hub.md").write_text("# Hub\n\n" + "\n".join(f"- [[n{n}]]" for n in range(500)))
     for number in range(500):

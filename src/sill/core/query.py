@@ -4,6 +4,7 @@ Words, ``"exact phrases"``, ``-without``, ``path:folder``, ``file:name``, ``tag:
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _MOST_WORDS = 64
@@ -64,13 +65,19 @@ def terms(words: tuple[str, ...]) -> list[str]:
     return [word for word in found if word not in _COMMON] or found
 
 
-def full_text_expression(query: Query) -> str:
-    """An FTS5 expression: any of the words, all of the phrases, none of what is excluded; "" finds nothing."""
+def full_text_expression(query: Query, one_of: Sequence[str] = ()) -> str:
+    """An FTS5 expression: any of the words, all of the phrases, none of what is excluded; "" finds nothing.
+
+    With ``one_of`` a text must have one of these words; the others only help to order what has.
+    """
     wanted = " OR ".join(_quoted(word) for word in terms(query.words))
-    required = " AND ".join(_quoted(phrase) for phrase in query.phrases)
+    required = [_quoted(phrase) for phrase in query.phrases]
+    if one_of:
+        required.append("(" + " OR ".join(_quoted(word) for word in one_of) + ")")
     if required:
         # A phrase is a condition; the words beside it only order what has it.
-        expression = f"({required})" + (f" AND ({wanted} OR {required})" if wanted else "")
+        conditions = " AND ".join(required)
+        expression = f"({conditions})" + (f" AND ({wanted} OR {required[0]})" if wanted else "")
     else:
         expression = f"({wanted})" if wanted else ""
     if expression and query.without:

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from ...core.query import Query, full_text_expression, terms
 from ...core.rank import Hit, Ranked, Ranking, Signal, fuse
@@ -16,6 +17,8 @@ _NEIGHBOURS = 30  # documents that are taken from there
 _MEANING_WEIGHT, _NAMED_WEIGHT = 1.75, 4.0
 _LINKS_SHARE = 0.85  # a neighbour alone never comes before what it is a neighbour of
 _LEADING: Mapping[Signal, float] = {"named": 4.0, "text": 1.75, "meaning": 1.0}
+_COMMON = 3_000  # texts that have a word, from where on it costs more than it tells
+_ENOUGH = 10
 _WEIGHTS = "3.0, 2.0, 1.0"  # of title, headings and text in BM25
 
 
@@ -85,17 +88,41 @@ def _passages_of(
 def by_words(
     connection: sqlite3.Connection, query: Query, allowed: set[int] | None, limit: int = DEPTH
 ) -> tuple[int, ...]:
-    expression = full_text_expression(query)
+    rare = _rare_words(connection, query)
+    if rare and allowed is None:
+        # To score every text that has a common word takes long and says little.
+        found = _by_expression(connection, full_text_expression(query, rare), None, limit)
+        if len(found) >= _ENOUGH:
+            return found
+    return _by_expression(connection, full_text_expression(query), allowed, limit)
+
+
+def _by_expression(
+    connection: sqlite3.Connection, expression: str, allowed: set[int] | None, limit: int
+) -> tuple[int, ...]:
     if not expression:
         return ()
-    order = f"ORDER BY bm25(words, {_WEIGHTS})"
+    select = f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words, {_WEIGHTS})"
     if allowed is None:
-        rows = connection.execute(
-            f"SELECT rowid FROM words WHERE words MATCH ? {order} LIMIT ?", (expression, limit)
-        )
+        rows = connection.execute(select + " LIMIT ?", (expression, limit))
         return tuple(id for (id,) in rows)
-    rows = connection.execute(f"SELECT rowid FROM words WHERE words MATCH ? {order}", (expression,))
-    return tuple(id for (id,) in rows if id in allowed)[:limit]
+    rows = connection.execute(select, (expression,))
+    return tuple(islice((id for (id,) in rows if id in allowed), limit))
+
+
+def _rare_words(connection: sqlite3.Connection, query: Query) -> list[str]:
+    """The words of a question that few texts have, if it has both such and common ones."""
+    words = terms(query.words)
+    rare = [word for word in words if not _is_common(connection, word)]
+    return rare if len(rare) < len(words) else []
+
+
+def _is_common(connection: sqlite3.Connection, word: str) -> bool:
+    row = connection.execute(
+        "SELECT 1 FROM words WHERE words MATCH ? LIMIT 1 OFFSET ?",
+        (full_text_expression(Query(words=(word,))), _COMMON),
+    ).fetchone()
+    return row is not None
 
 
 def load(connection: sqlite3.Connection, ranked: Iterable[Ranked]) -> list[Hit]:
