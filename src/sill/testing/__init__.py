@@ -3,5 +3,6 @@
 from ._counter import WordCounter
 from ._model import ScriptedModel
 from ._store import MemoryStore
+from ._vault import BagEmbedder, MemoryVault
 
-__all__ = ["MemoryStore", "ScriptedModel", "WordCounter"]
+__all__ = ["BagEmbedder", "MemoryStore", "MemoryVault", "ScriptedModel", "WordCounter"]
