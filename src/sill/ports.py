@@ -229,6 +229,13 @@ class Store(Protocol):
         """``Fenced`` if the turn is no longer open."""
         ...
 
+    async def discard(self, turn: str) -> None:
+        """Take the open turn back with all it wrote, as if it had never been begun; the ledger stays.
+
+        ``Fenced`` if it is no longer open.
+        """
+        ...
+
     async def turn(self, turn: str) -> StoredTurn | None:
         """Any turn, with the exact request that was sent."""
         ...
@@ -303,6 +310,10 @@ class Store(Protocol):
 
     async def open_attempt(self, attempt: Attempt, caps: Sequence[Cap] = ()) -> str | OverCap:
         """The attempt's id, its cost reserved; or the first cap it could cross, and nothing written."""
+        ...
+
+    async def spent(self, cap: Cap) -> int:
+        """What has gone against the cap: what was paid, or reserved where that is open or unknown."""
         ...
 
     async def settle_attempt(self, attempt: str, settlement: Settlement) -> None: ...

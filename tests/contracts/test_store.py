@@ -221,6 +221,77 @@ def test_a_closed_turn_takes_no_more_writes(keep):
     keep(check)
 
 
+LONG = "a question that is long enough to be a text of its own in the store "
+
+
+@pytest.mark.parametrize(
+    "before, between",
+    [
+        pytest.param([], [], id="the first turn of a chat"),
+        pytest.param(["one", LONG], [], id="after others"),
+        pytest.param(["one", LONG], ["checkpoint"], id="with half an answer"),
+        pytest.param([LONG * 2], ["record", "checkpoint", "record"], id="after tool rounds"),
+    ],
+)
+def test_a_discarded_turn_was_never_begun(keep, before, between):
+    async def check(store):
+        chat, other = await store.new_chat("w"), await store.new_chat("w")
+        for question in before:
+            await say(store, chat, question)
+        await asyncio.sleep(0.002)  # so that the turn would change when the chat was used
+        shared = await store.begin(other, opening(LONG * 3))
+        was = (await store.copy_chat(chat), await store.history(chat), await store.chat(chat))
+        epoch = Epoch(1, None, frozenset({("turn-9", 0)}))
+        turn = await store.begin(chat, opening(LONG, LONG * 3, "harbour", epoch=epoch))
+        for step in between:
+            if step == "record":
+                await store.record_request(turn, CERTIFICATE, body(LONG, LONG * 3, LONG * 4))
+            else:
+                await store.checkpoint(turn, "half an answer " * 40)
+        await store.discard(turn)
+        is_now = (await store.copy_chat(chat), await store.history(chat), await store.chat(chat))
+
+        assert is_now == was
+        assert (await store.turn(turn), await store.partial(turn)) == (None, "")
+        assert (await store.requests(turn), await store.turn_ids(turn)) == ([], [])
+        for late in (store.discard(turn), store.finish(turn, closing())):
+            with pytest.raises(Fenced):
+                await late
+        again = await say(store, chat, LONG * 4)
+        await store.finish(shared, closing())
+        assert asked(await store.turns(chat)) == [*before, LONG * 4]
+        assert (await store.turn(again)).request == body(LONG * 4)
+        assert (await store.turn(shared)).request == body(LONG * 3)
+        assert await store.search("harbour") == []
+
+    keep(check)
+
+
+def test_what_a_discarded_turn_has_cost_stays_in_the_ledger(keep):
+    async def check(store):
+        chat = await store.new_chat("w")
+        turn = await store.begin(chat, opening("one"))
+        row = await store.open_attempt(Attempt("main", "m", "e", chat, turn, 9, 600))
+        await store.discard(turn)
+
+        assert [found.id for found in await store.attempts(turn=turn)] == [row]
+
+    keep(check)
+
+
+def test_a_finished_turn_cannot_be_discarded(keep):
+    async def check(store):
+        chat = await store.new_chat("w")
+        turn = await say(store, chat, "one")
+        for late in (turn, "nobody"):
+            with pytest.raises(Fenced):
+                await store.discard(late)
+
+        assert asked(await store.turns(chat)) == ["one"]
+
+    keep(check)
+
+
 def test_a_chat_that_is_not_there_is_a_mistake(keep):
     async def check(store):
         for call in (
@@ -435,6 +506,7 @@ def test_an_attempt_reserves_before_it_pays(keep):
             (second, call, Settlement("failed", 500)),
         ]
         # What a call cost is not known: its reservation still counts.
+        assert [await store.spent(cap) for cap in (*caps, Cap(0, chat="nobody"))] == [700, 700, 0]
         assert (await store.open_attempt(replace(call, reserved=301), caps)).spent == 700
         assert await store.attempts(since_ms=rows[-1].started_ms + 60_000) == []
         assert await store.attempts(chat="nobody") == []

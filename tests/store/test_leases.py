@@ -35,6 +35,43 @@ def test_another_store_is_refused_while_the_turn_is_open(place):
     asyncio.run(check())
 
 
+def test_a_silent_holder_cannot_take_its_turn_back(place):
+    async def check():
+        one, two = await open_store(place, times=SHORT), await open_store(place, times=SHORT)
+        chat = await one.new_chat("w")
+        frozen = await one.begin(chat, opening("one"))
+        await asyncio.sleep(0.3)
+        await say(two, chat, "two")
+        with pytest.raises(Fenced):
+            await one.discard(frozen)
+        turns = await two.turns(chat)
+        await one.close()
+        await two.close()
+
+        assert [(t.status, t.sequence) for t in turns] == [("interrupted", 1), ("complete", 2)]
+
+    asyncio.run(check())
+
+
+def test_who_looked_at_a_turn_that_was_taken_back_keeps_nothing_of_it(place):
+    async def check():
+        long = "a question that both of them ask, long enough for a row of its own "
+        one, two = await open_store(place), await open_store(place)
+        chat = await one.new_chat("w")
+        turn = await one.begin(chat, opening(long, long * 2))
+        with pytest.raises(TurnInProgress):
+            await two.begin(chat, opening(long, long * 2))
+        await one.discard(turn)
+        again = await say(two, chat, long * 2)
+        found = await one.turn(again)
+        await one.close()
+        await two.close()
+
+        assert (found.request, found.sequence) == (opening(long * 2).request, 1)
+
+    asyncio.run(check())
+
+
 def test_a_silent_holder_loses_its_turn_and_cannot_write_any_more(place):
     async def check():
         one, two = await open_store(place, times=SHORT), await open_store(place, times=SHORT)

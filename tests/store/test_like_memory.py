@@ -119,6 +119,10 @@ class BothStores(RuleBasedStateMachine):
         self.both("finish", turn, done)
         return turn
 
+    @rule(turn=consumes(open_turns))
+    def discard(self, turn: str) -> None:
+        self.both("discard", turn)
+
     @rule(turn=turns)
     def keep(self, turn: str) -> None:
         self.both("keep", turn)

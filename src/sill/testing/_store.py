@@ -34,6 +34,7 @@ class _Chat:
     info: ChatInfo
     head: str | None = None  # the finished turn that the next one continues
     turns: list[str] = field(default_factory=list)
+    used_before: int = 0  # the open turn
 
 
 class MemoryStore:
@@ -158,6 +159,7 @@ class MemoryStore:
         )
         self._requests[id] = [Recorded(opening.certificate, opening.request)]
         found.turns.append(id)
+        found.used_before = found.info.used_ms
         found.info = replace(found.info, turns=len(found.turns), used_ms=now)
         return id
 
@@ -187,6 +189,13 @@ class MemoryStore:
         self._partials.pop(turn, None)
         if closing.status == "complete":
             self._chats[found.chat].head = turn
+
+    async def discard(self, turn: str) -> None:
+        chat = self._chats[self._open(turn).chat]
+        del self._turns[turn], self._requests[turn]
+        self._partials.pop(turn, None)
+        chat.turns.remove(turn)
+        chat.info = replace(chat.info, turns=len(chat.turns), used_ms=chat.used_before)
 
     def interrupt(self, turn: str) -> None:
         """What a store does with an open turn whose process died."""
@@ -284,17 +293,20 @@ class MemoryStore:
 
     async def open_attempt(self, attempt: Attempt, caps: Sequence[Cap] = ()) -> str | OverCap:
         for cap in caps:
-            spent = sum(
-                _cost(row)
-                for row in self._attempts.values()
-                if row.started_ms >= cap.since_ms and cap.chat in (None, row.attempt.chat)
-            )
+            spent = await self.spent(cap)
             applies = cap.chat in (None, attempt.chat)
             if applies and spent + (attempt.reserved or 0) > cap.limit:
                 return OverCap(cap, spent, attempt.reserved or 0)
         id = self._id("attempt")
         self._attempts[id] = StoredAttempt(id, attempt, self._clock())
         return id
+
+    async def spent(self, cap: Cap) -> int:
+        return sum(
+            _cost(row)
+            for row in self._attempts.values()
+            if row.started_ms >= cap.since_ms and cap.chat in (None, row.attempt.chat)
+        )
 
     async def settle_attempt(self, attempt: str, settlement: Settlement) -> None:
         self._attempts[attempt] = replace(

@@ -24,6 +24,15 @@ async def key_of(transaction: Transaction, chat: str) -> int:
     return key
 
 
+async def used_at(transaction: Transaction, key: int) -> int:
+    row = await transaction.row(
+        "SELECT used FROM chats WHERE key = ? AND owner = ?", key, transaction.owner
+    )
+    assert row is not None
+    used: int = row[0]
+    return used
+
+
 def missing(chat: str) -> UsageError:
     return UsageError(f"there is no chat {chat}", hint="`sill chats list` shows them")
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from .codec import squeeze, unsqueeze
 from .database import Transaction
+from .leases import Held
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,13 @@ def _content(body: bytes) -> Content:
 
 
 async def keep(
-    transaction: Transaction, chat: int, contents: Mapping[bytes, Content]
+    transaction: Transaction, held: Held, contents: Mapping[bytes, Content]
 ) -> dict[bytes, int]:
     """The key of each body, stored where it was not, and known to be used by the chat."""
     keys = {body: await _key(transaction, content) for body, content in contents.items()}
     await transaction.many(
-        "INSERT INTO uses (content, chat, owner) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-        [(key, chat, transaction.owner) for key in keys.values()],
+        "INSERT INTO uses (content, chat, owner, fence) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        [(key, held.chat, transaction.owner, held.fence) for key in keys.values()],
     )
     return keys
 
@@ -75,10 +76,16 @@ async def bodies(transaction: Transaction, keys: Iterable[int]) -> dict[int, byt
     return found
 
 
-async def forget(transaction: Transaction, chat: int) -> int:
-    """Drop what only this chat used; how many bodies that were."""
+async def forget(transaction: Transaction, chat: int, since: int = 0) -> int:
+    """Drop what only this chat used, and was first used in it under the fence ``since`` or a later one.
+
+    How many bodies that were.
+    """
     used = await transaction.rows(
-        "DELETE FROM uses WHERE chat = ? AND owner = ? RETURNING content", chat, transaction.owner
+        "DELETE FROM uses WHERE chat = ? AND owner = ? AND fence >= ? RETURNING content",
+        chat,
+        transaction.owner,
+        since,
     )
     dropped = 0
     for (key,) in used:

@@ -24,8 +24,9 @@ class Frame:
 class Recent:
     """A chat's last request as it was cut. None of it is needed; all of it saves reading and room.
 
-    Its contents cannot vanish while the chat exists, so another process may add turns meanwhile; a chat
-    that was deleted and imported again has another key.
+    It is of a finished turn, or of this process's own open one, so its contents cannot vanish while the
+    chat exists, and another process may add turns meanwhile; a chat that was deleted and imported again
+    has another key.
     """
 
     chat: int = 0

@@ -30,6 +30,7 @@ class Held:
     turn: int
     chat: int
     fence: int
+    used: int = 0  # when the chat was used before this turn
 
 
 async def take(transaction: Transaction, chat: int, holder: str, times: LeaseTimes) -> int | None:

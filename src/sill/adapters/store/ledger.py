@@ -20,9 +20,9 @@ async def begin(
     wanted = attempt.reserved or 0
     for cap in caps:
         if cap.chat in (None, attempt.chat):
-            spent = await _spent(transaction, cap)
-            if spent + wanted > cap.limit:
-                return OverCap(cap, spent, wanted)
+            before = await spent(transaction, cap)
+            if before + wanted > cap.limit:
+                return OverCap(cap, before, wanted)
     await transaction.run(
         "INSERT INTO attempts (owner, id, chat, turn, category, model, endpoint, started, reserved,"
         f" predicted) VALUES (?, ?, ?, ?, ?, ?, ?, {transaction.now}, ?, ?)",
@@ -39,7 +39,7 @@ async def begin(
     return None
 
 
-async def _spent(transaction: Transaction, cap: Cap) -> int:
+async def spent(transaction: Transaction, cap: Cap) -> int:
     """What was paid; where that is open or unknown, what was reserved."""
     row = await transaction.row(
         "SELECT COALESCE(SUM(COALESCE(cost, reserved, 0)), 0) FROM attempts"

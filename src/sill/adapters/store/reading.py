@@ -240,11 +240,11 @@ async def _recording(
 
 
 async def recent(transaction: Transaction, chat: int) -> Recent:
-    """What the next request of the chat will resemble."""
+    """What the next request of the chat will resemble. An open turn may yet be taken back."""
     row = await transaction.row(
         "SELECT requests.key, requests.hash, turns.key"
         " FROM turns JOIN requests ON requests.turn = turns.key"
-        " WHERE turns.chat = ? AND turns.owner = ?"
+        " WHERE turns.chat = ? AND turns.owner = ? AND turns.status <> 'open'"
         " ORDER BY turns.sequence DESC, requests.position DESC LIMIT 1",
         chat,
         transaction.owner,

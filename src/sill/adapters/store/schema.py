@@ -33,8 +33,9 @@ CREATE TABLE contents (
 );
 CREATE TABLE uses (
   content {int} NOT NULL REFERENCES contents (key), chat {int} NOT NULL REFERENCES chats (key),
-  owner TEXT NOT NULL, PRIMARY KEY (content, chat)
+  owner TEXT NOT NULL, fence {int} NOT NULL, PRIMARY KEY (content, chat)
 ) {tail};
+CREATE INDEX uses_of_chat ON uses (chat, fence);
 CREATE TABLE turns (
   key {key}, owner TEXT NOT NULL, id TEXT NOT NULL, chat {int} NOT NULL REFERENCES chats (key),
   sequence {int} NOT NULL, parent {int}, depth {int} NOT NULL, status TEXT NOT NULL,
@@ -71,9 +72,12 @@ CREATE TABLE attempts (
   key {key}, owner TEXT NOT NULL, id TEXT NOT NULL, chat TEXT NOT NULL, turn TEXT NOT NULL,
   category TEXT NOT NULL, model TEXT NOT NULL, endpoint TEXT NOT NULL, started {int} NOT NULL,
   reserved {int}, settled {int}, outcome TEXT NOT NULL DEFAULT '', status {int},
-  predicted {int}, usage TEXT NOT NULL DEFAULT '', cost {int}, UNIQUE (owner, id)
+  predicted {int}, tokenizer TEXT NOT NULL DEFAULT '', usage TEXT NOT NULL DEFAULT '', cost {int},
+  UNIQUE (owner, id)
 );
 CREATE INDEX attempts_by_time ON attempts (owner, started);
+CREATE INDEX attempts_of_chat ON attempts (owner, chat, started);
+CREATE INDEX attempts_of_turn ON attempts (owner, turn);
 CREATE TABLE prices (
   owner TEXT NOT NULL, model TEXT NOT NULL, body TEXT NOT NULL, updated {int} NOT NULL,
   PRIMARY KEY (owner, model)

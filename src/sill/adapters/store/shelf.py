@@ -101,6 +101,9 @@ class Shelf:
         id = new_id()
         return await self._database.write(lambda t: ledger.begin(t, id, attempt, caps)) or id
 
+    async def spent(self, cap: Cap) -> int:
+        return await self._database.read(lambda t: ledger.spent(t, cap))
+
     async def settle_attempt(self, attempt: str, settlement: Settlement) -> None:
         await self._database.write(lambda t: ledger.settle(t, attempt, settlement), lasting=False)
 

@@ -5,6 +5,7 @@ import contextlib
 import logging
 import time
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from ...core.certificate import Certificate
@@ -35,7 +36,7 @@ class _Open:
     kept: str = ""
     kept_at: float = 0.0
     timer: asyncio.Task[None] | None = None
-    closing: Closing | None = None  # what could not be written yet
+    end: Callable[[Transaction], Awaitable[None]] | None = None  # what could not be written yet
 
 
 class DatabaseStore(Shelf):
@@ -166,35 +167,41 @@ class DatabaseStore(Shelf):
     async def finish(self, turn: str, closing: Closing) -> None:
         """Should the disk be full, the answer is kept in memory and written before the chat's next turn."""
         state = self._held(turn)
+        texts = drafts.message_texts(closing.messages)
+        state.end = lambda t: turns.finish(t, state.held, closing, texts)
+        await self._end(turn, state)
+        log.debug(
+            "finished turn=%s status=%s messages=%d", turn, closing.status, len(closing.messages)
+        )
+
+    async def discard(self, turn: str) -> None:
+        state = self._held(turn)
+        state.end = lambda t: turns.discard(t, state.held)
+        # The next request must not be kept against one that is gone.
+        self._recent.pop(state.chat, None)
+        await self._end(turn, state)
+        log.debug("discarded turn=%s", turn)
+
+    async def _end(self, turn: str, state: _Open) -> None:
+        end = state.end
+        assert end is not None
         if state.timer is not None:
             state.timer.cancel()
             state.timer = None
-        state.closing = closing
-        await self._finish(turn, state)
-
-    async def _finish(self, turn: str, state: _Open) -> None:
-        closing = state.closing
-        assert closing is not None
-        texts = drafts.message_texts(closing.messages)
         try:
-            await self._database.write(
-                lambda t: turns.finish(t, state.held, closing, texts), lasting=False
-            )
+            await self._database.write(end, lasting=False)
         except Fenced:
             log.warning("fenced out turn=%s fence=%d", turn, state.held.fence)
             self._let_go(turn)
             raise
         self._let_go(turn)
-        log.debug(
-            "finished turn=%s status=%s messages=%d", turn, closing.status, len(closing.messages)
-        )
 
     async def _finish_late(self, chat: str | None = None) -> None:
-        """Write the answers that could not be written when they came."""
+        """Write the ends of turns that could not be written when they came."""
         for turn, state in list(self._open.items()):
-            if state.closing is not None and chat in (None, state.chat):
+            if state.end is not None and chat in (None, state.chat):
                 with contextlib.suppress(Fenced):
-                    await self._finish(turn, state)
+                    await self._end(turn, state)
 
     def _held(self, turn: str) -> _Open:
         state = self._open.get(turn)

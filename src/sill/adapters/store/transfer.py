@@ -105,9 +105,10 @@ async def _add_turn(
         request=first.request,
     )
     begun = draft(turn.id, opening, recent)
-    texts = await contents.keep(transaction, chat, begun.texts | message_texts(turn.messages))
-    key, plan = await insert_turn(transaction, Held(0, chat, 0), begun, texts)
-    held = Held(key, chat, 0)
+    held = Held(0, chat, 0)
+    texts = await contents.keep(transaction, held, begun.texts | message_texts(turn.messages))
+    key, plan = await insert_turn(transaction, held, begun, texts)
+    held = replace(held, turn=key)
     await transaction.run(
         "UPDATE turns SET status = ?, started = ?, took = ?, outcome = ?, usage = ?, refs = ?"
         " WHERE key = ?",
@@ -123,7 +124,7 @@ async def _add_turn(
     for recorded in requests:
         recording = record(recorded.request, [m.text for m in turn.messages], recent.recording)
         new = await contents.keep(
-            transaction, chat, contents.prepared(new_pieces(recording, recent))
+            transaction, held, contents.prepared(new_pieces(recording, recent))
         )
         recent = await insert_request(
             transaction, held, recorded.certificate, recording, (recent, new)

@@ -26,9 +26,10 @@ async def begin(
     if draft.recent.chat not in (0, free.chat):
         raise Outdated
     await interrupt(transaction, free.chat)
-    keys = await contents.keep(transaction, free.chat, draft.texts)
+    keys = await contents.keep(transaction, free, draft.texts)
+    used = await chats.used_at(transaction, free.chat)
     turn, plan = await insert_turn(transaction, free, draft, keys)
-    held = replace(free, turn=turn)
+    held = replace(free, turn=turn, used=used)
     await insert_messages(transaction, held, draft.opening.messages, keys)
     recent = await insert_request(
         transaction, held, draft.opening.certificate, draft.recording, (draft.recent, keys)
@@ -163,7 +164,7 @@ async def record_request(
 ) -> Recent:
     await _check(transaction, held)
     recent, texts = known
-    keys = await contents.keep(transaction, held.chat, texts)
+    keys = await contents.keep(transaction, held, texts)
     return await insert_request(transaction, held, certificate, recording, (recent, keys))
 
 
@@ -174,7 +175,7 @@ async def finish(
     texts: Mapping[bytes, contents.Content],
 ) -> None:
     await _check(transaction, held)
-    keys = await contents.keep(transaction, held.chat, texts)
+    keys = await contents.keep(transaction, held, texts)
     await insert_messages(transaction, held, closing.messages, keys)
     await _close(transaction, held, closing)
     await leases.release(transaction, held)
@@ -202,6 +203,27 @@ async def _close(transaction: Transaction, held: Held, closing: Closing) -> None
             transaction.owner,
         )
     await words.index(transaction, held.turn)
+
+
+async def discard(transaction: Transaction, held: Held) -> None:
+    """The chat as it was before the open turn was begun."""
+    await _check(transaction, held)
+    for table in ("messages", "partials", "requests"):
+        await transaction.run(
+            f"DELETE FROM {table} WHERE turn = ? AND owner = ?", held.turn, transaction.owner
+        )
+    # Whatever the chat did not use before this turn was written under its fence.
+    await contents.forget(transaction, held.chat, held.fence)
+    await transaction.run(
+        "DELETE FROM turns WHERE key = ? AND owner = ?", held.turn, transaction.owner
+    )
+    await transaction.run(
+        "UPDATE chats SET turns = turns - 1, used = ? WHERE key = ? AND owner = ?",
+        held.used,
+        held.chat,
+        transaction.owner,
+    )
+    await leases.release(transaction, held)
 
 
 async def keep(transaction: Transaction, turn: str, holder: str, times: LeaseTimes) -> bool:
@@ -244,7 +266,7 @@ async def interrupt(transaction: Transaction, chat: int) -> None:
     )
     text = b"".join(bytes(part) for (part,) in parts)
     messages = (Message("assistant", codec.as_text(text)),) if text else ()
-    keys = await contents.keep(transaction, chat, contents.prepared([text] if text else []))
+    keys = await contents.keep(transaction, held, contents.prepared([text] if text else []))
     await insert_messages(transaction, held, messages, keys)
     await _close(
         transaction,

@@ -1,0 +1,68 @@
+"""A turn that is taken back leaves no row and no text behind."""
+
+import asyncio
+import contextlib
+import sqlite3
+
+from sill.adapters.store import open_store, schema
+from sill.core.messages import Epoch
+from tests.store.examples import CERTIFICATE, body, opening, say
+
+LONG = "a sentence that is long enough to be stored in a row of its own "
+
+
+def rows(path) -> dict[str, list]:
+    """Everything but the lease, whose number only grows."""
+    tables = [table for table in schema.OWNED if table != "leases"]
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        return {
+            t: connection.execute(f"SELECT * FROM {t} ORDER BY 1, 2").fetchall() for t in tables
+        }
+
+
+def test_the_database_holds_what_it_held_before(tmp_path):
+    path = tmp_path / "sill.db"
+
+    async def check():
+        store = await open_store(path)
+        chat = await store.new_chat("w")
+        await say(store, chat, LONG)
+        before = rows(path)
+        epoch = Epoch(1, None, frozenset({("turn-9", 0)}))
+        turn = await store.begin(chat, opening(LONG, LONG * 2, epoch=epoch))
+        during = rows(path)
+        await store.record_request(turn, CERTIFICATE, body(LONG, LONG * 3))
+        await store.checkpoint(turn, "half an answer " * 40)
+        await store.discard(turn)
+        after = rows(path)
+        await store.close()
+        return before, during, after
+
+    before, during, after = asyncio.run(check())
+
+    assert len(during["contents"]) > len(before["contents"])
+    assert after == before
+
+
+def test_on_a_full_disk_it_is_taken_back_before_the_next_turn(tmp_path):
+    path = tmp_path / "sill.db"
+
+    async def check():
+        store = await open_store(path)
+        chat = await store.new_chat("w")
+        turn = await store.begin(chat, opening("in vain"))
+        write, store._database.write = store._database.write, failing
+        with contextlib.suppress(OSError):
+            await store.discard(turn)
+        store._database.write = write
+        await say(store, chat, "said")
+        turns = await store.turns(chat)
+        await store.close()
+        return turns
+
+    async def failing(script, *, lasting=True):
+        raise OSError("the disk is full")
+
+    assert [(turn.sequence, turn.messages[0].text) for turn in asyncio.run(check())] == [
+        (1, "said")
+    ]
