@@ -17,7 +17,7 @@ INDEX = """
 import asyncio, sys
 from pathlib import Path
 from sill.adapters.vault.index import DiskVault
-from sill.testing._vault import BagEmbedder
+from sill.testing import BagEmbedder
 
 async def main():
     vault = DiskVault(Path(sys.argv[1]), Path(sys.argv[2]), embedder=BagEmbedder())

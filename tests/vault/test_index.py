@@ -8,7 +8,7 @@ import pytest
 from sill.adapters.index.search import Signals
 from sill.adapters.vault.index import DiskVault
 from sill.core.rank import fit
-from sill.testing._vault import BagEmbedder
+from sill.testing import BagEmbedder
 
 
 def run(work):

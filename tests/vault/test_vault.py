@@ -8,7 +8,7 @@ from sill.adapters.vault.index import DiskVault
 from sill.core.graph import BadLink, LinkReport
 from sill.core.messages import fingerprint
 from sill.core.references import Reference
-from sill.testing._vault import MemoryVault
+from sill.testing import MemoryVault
 
 NOTES = {
     "Tea.md": "---\naliases: [Cha]\nsummary: Leaves in water.\n---\n# Tea\n\nGreen tea wants eighty degrees.\n\n"

@@ -6,6 +6,7 @@ the quality. Word embeddings are int8 with one scale per word.
 
 import importlib
 import json
+import logging
 import struct
 import tempfile
 from pathlib import Path
@@ -25,14 +26,19 @@ def build(weights: Path, target: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="sill-", dir=target.parent) as scratch:
         plain = Path(scratch) / "plain.onnx"
         onnx.save(graph.model(), str(plain))
-        quantization.quantize_dynamic(
-            str(plain),
-            str(target),
-            op_types_to_quantize=["MatMul"],
-            per_channel=True,
-            weight_type=quantization.QuantType.QInt8,
-            extra_options={"MatMulConstBOnly": True},
-        )
+        # It advises steps that are for other kinds of graphs.
+        logging.disable(logging.WARNING)
+        try:
+            quantization.quantize_dynamic(
+                str(plain),
+                str(target),
+                op_types_to_quantize=["MatMul"],
+                per_channel=True,
+                weight_type=quantization.QuantType.QInt8,
+                extra_options={"MatMulConstBOnly": True},
+            )
+        finally:
+            logging.disable(logging.NOTSET)
 
 
 class _Graph:

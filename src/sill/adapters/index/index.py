@@ -174,7 +174,7 @@ class Index:
             )
             bad = [Skipped(path, problem) for path, problem in problems]
             done, total = vectors.counts(self._connection, self.model)
-            size = self.database.stat().st_size
+            size = schema.size(self.database)
             return Status(
                 files, notes, passages, links, done, total, self.model, size, (*self._skipped, *bad)
             )

@@ -1,7 +1,6 @@
 """The tables of an index, and opening them whatever a crash has left behind."""
 
 import sqlite3
-from contextlib import suppress
 from pathlib import Path
 
 VERSION = 1
@@ -74,9 +73,17 @@ def connect(database: Path) -> sqlite3.Connection:
 
 
 def remove(database: Path) -> None:
-    for ending in ("", "-wal", "-shm"):
-        with suppress(FileNotFoundError):
-            database.with_name(database.name + ending).unlink()
+    for file in _files(database):
+        file.unlink(missing_ok=True)
+
+
+def size(database: Path) -> int:
+    """Bytes on the disk, what is not yet merged into the main file included."""
+    return sum(file.stat().st_size for file in _files(database) if file.exists())
+
+
+def _files(database: Path) -> list[Path]:
+    return [database.with_name(database.name + ending) for ending in ("", "-wal", "-shm")]
 
 
 def _opened(database: Path) -> sqlite3.Connection:
