@@ -1,0 +1,334 @@
+"""How much of what a question needs is in the prompt, when the conversation is much longer than the prompt.
+
+    python bench/recall.py --data FILE --budget 2048 --out OUT.jsonl [--embedder none|auto|FOLDER] [--json]
+
+FILE holds conversations, ``[{"conversation", "turns": [{"id", "speaker", "time", "text"}], "questions":
+[{"question", "evidence": [ids]}]}]``. Each one goes through the engine turn by turn (two utterances of one
+sitting are a question and its answer, spoken by a scripted model), with exact counts of a local tokenizer and
+a prompt budget that evicts all the time. Then every question is planned on its own, as the next turn. OUT gets
+one line per question: what is in the rendered prompt, and the prompt's exact tokens.
+
+An utterance counts as included if it is in the window whole, or quoted in the recall: every quote is checked
+against the original. ``evidence`` is the part of all marked utterances that is included. The baselines fill
+the same budget with ``speaker: text`` lines.
+"""
+
+import argparse
+import asyncio
+import json
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from _shape import finish, show
+
+from sill.adapters.embed import fetch
+from sill.adapters.embed.choice import embedder_for
+from sill.adapters.tokens.local import local_counter
+from sill.core.budget import Profile
+from sill.core.excerpts import GAP
+from sill.core.families import family_of
+from sill.core.memory import Postings
+from sill.core.messages import Message, Recall
+from sill.core.plan import Ask, Plan
+from sill.core.prompts import compose
+from sill.core.render import render
+from sill.core.request import ChatRequest
+from sill.core.stems import terms
+from sill.engine.chat import Chat
+from sill.engine.prepare import Call, Question
+from sill.engine.recall import Recalling, Recollection, planned
+from sill.engine.sizes import Remembered
+from sill.engine.sizing import Sizer
+from sill.ports import Embedder
+from sill.prompts import load, template
+from sill.testing import MemoryStore, ScriptedModel
+
+MODEL, REPLY = "gpt-4o", 256
+SPEECH = "{speaker}: {text}"
+_TIMES = ("%I:%M %p on %d %B, %Y", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S", "%d %B, %Y", "%Y-%m-%d")
+
+Spoken = Mapping[str, str]  # id, speaker, time, text
+
+
+@dataclass(slots=True)
+class Clock:
+    """The store's clock: it shows the time at which the present exchange was said."""
+
+    now: int = 0
+
+    def __call__(self) -> int:
+        return self.now
+
+
+def moment(text: str, before: int) -> int:
+    """Milliseconds; a time that cannot be read is a day after the one before."""
+    for form in _TIMES:
+        try:
+            return int(datetime.strptime(text.strip(), form).replace(tzinfo=UTC).timestamp() * 1000)
+        except ValueError:
+            continue
+    return before + 86_400_000
+
+
+def exchanges(turns: Sequence[Spoken]) -> list[list[Spoken]]:
+    """Two utterances of one sitting make one turn of a chat; a last one may stay without an answer."""
+    made: list[list[Spoken]] = []
+    for turn in turns:
+        if made and len(made[-1]) == 1 and made[-1][0]["time"] == turn["time"]:
+            made[-1].append(turn)
+        else:
+            made.append([turn])
+    return made
+
+
+@dataclass(slots=True)
+class Talk:
+    """One conversation that has gone through the engine."""
+
+    chat: Chat
+    id: str
+    exchanges: list[list[Spoken]]
+    recollection: Recollection
+    spent: list[float] = field(default_factory=list)
+
+    async def ask(self, question: str) -> tuple[set[str], int]:
+        """The utterances in the prompt for this question, and the prompt's tokens. Nothing is stored."""
+        started = time.perf_counter()
+        chat = self.chat
+        history = await chat.store.history(self.id)
+        system, asked = await chat.sizer.messages(
+            [Message("system", chat.call.system), Message("user", question)]
+        )
+        turns = await chat.sizer.turns(history.turns)
+        ask = Ask(system, asked, overhead=(await chat.sizer.overhead()).request)
+        recalling = Recalling(self.recollection, self.id, question, history, chat.sizer)
+        plan = await planned(chat.call.budget, ask, turns, (), recalling)
+        assert isinstance(plan, Plan), plan
+        new = (*(sized.message for sized in plan.hidden), asked.message)
+        messages = render(system.message, turns, plan.epoch, new, chat.call.layout)
+        request = ChatRequest(MODEL, messages, max_tokens=chat.call.budget.reply)
+        counts = await chat.counter.count_request(request)
+        self.spent.append(time.perf_counter() - started)
+        assert counts.kind == "exact" and counts.tokens[0] <= chat.call.budget.room
+        return self.included(plan, request), counts.tokens[0]
+
+    def included(self, plan: Plan, request: ChatRequest) -> set[str]:
+        prompt = "\n".join(message.content or "" for message in request.messages)
+        found = {
+            spoken["id"]
+            for number, _ in enumerate(self.exchanges, start=1)
+            if f"turn-{number}" in {item.name for item in plan.items if item.fate == "kept"}
+            for spoken in self.exchanges[number - 1]
+            if SPEECH.format_map(spoken) in prompt
+        }
+        for sized in plan.hidden:
+            if isinstance(sized.message.carries, Recall):
+                assert sized.message.text in prompt
+                found |= self.quoted(json.loads(sized.message.text)["content"])
+        return found
+
+    def quoted(self, content: str) -> set[str]:
+        """The utterances of which a recall really quotes something."""
+        found: set[str] = set()
+        for line in content.split("\n"):
+            head, speech, quote = line.partition(": ")
+            number, _, speaker = head.partition(" ")
+            if not speech:
+                continue  # a day
+            parts = [part.removesuffix(GAP.rstrip()) for part in quote.split(GAP)]
+            matching = [
+                spoken["id"]
+                for spoken in self.exchanges[int(number) - 1]
+                if spoken["speaker"] == speaker
+                and all(part in " ".join(spoken["text"].split()) for part in parts)
+            ]
+            assert matching, f"this was never said: {line}"
+            found.update(matching)
+        return found
+
+
+async def feed(turns: Sequence[Spoken], budget: int, embedder: Embedder | None) -> Talk:
+    """The conversation as a chat of an endless patience and a small window."""
+    family = family_of(MODEL)
+    counter = local_counter(family) if family else None
+    assert counter is not None
+    made = exchanges(turns)
+    speeches = [[SPEECH.format_map(spoken) for spoken in exchange] for exchange in made]
+    clock = Clock()
+    store = MemoryStore(clock)
+    profile = Profile(window=budget + REPLY, reply=REPLY, high=1.0, low=0.6)
+    system = compose(template("chat", load()), {"INSTRUCTIONS": ""})
+    remembered = Remembered(counter, store, cuts=counter.cuts)
+    chat = Chat(
+        store=store,
+        model=ScriptedModel(*(speech[1:] for speech in speeches)),
+        counter=counter,
+        sizer=Sizer(counter, remembered.count, "folded"),
+        call=Call(MODEL, profile, budget + REPLY, system),
+        workspace="bench",
+    )
+    id = await store.new_chat("bench")
+    for exchange, speech in zip(made, speeches, strict=True):
+        clock.now = moment(exchange[0]["time"], clock.now)
+        async for _ in chat.ask(id, Question(speech[0])):
+            pass
+    return Talk(chat, id, made, Recollection(store, embedder))
+
+
+# --- Baselines -----------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Lines:
+    """The same conversation as plain lines, for methods that fill a budget with them."""
+
+    turns: Sequence[Spoken]
+    tokens: Sequence[int]
+    words: Postings
+
+    def filled(self, order: Iterable[int], room: int) -> set[str]:
+        found: set[str] = set()
+        for place in order:
+            if self.turns[place]["id"] in found:
+                continue
+            if self.tokens[place] > room:
+                break
+            room -= self.tokens[place]
+            found.add(self.turns[place]["id"])
+        return found
+
+    def last(self, question: str) -> list[int]:
+        return list(range(len(self.turns)))[::-1]
+
+    def ranked(self, question: str) -> list[int]:
+        scores = self.words.scores(dict.fromkeys(terms(question), 1.0), length=0.75)
+        return sorted(range(len(scores)), key=lambda place: -scores[place])
+
+    def with_neighbours(self, question: str) -> list[int]:
+        last = len(self.turns) - 1
+        return [
+            near
+            for place in self.ranked(question)
+            for near in (place, max(0, place - 1), min(last, place + 1))
+        ]
+
+
+async def lines(turns: Sequence[Spoken], chat: Chat) -> Lines:
+    speeches = [SPEECH.format_map(turn) for turn in turns]
+    counts = await chat.sizer.count([speech + "\n" for speech in speeches])
+    words = Postings()
+    for place, speech in enumerate(speeches):
+        words.add(place, terms(speech))
+    return Lines(turns, counts.tokens, words)
+
+
+# --- The run -------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Tally:
+    """How much of the marked evidence was included, over all of it and as a mean over questions."""
+
+    found: int = 0
+    marked: int = 0
+    parts: list[float] = field(default_factory=list)
+
+    def add(self, included: set[str], evidence: Sequence[str]) -> None:
+        hits = len(included & set(evidence))
+        self.found += hits
+        self.marked += len(set(evidence))
+        self.parts.append(hits / max(1, len(set(evidence))))
+
+    @property
+    def row(self) -> list[str]:
+        whole = sum(part == 1 for part in self.parts) / max(1, len(self.parts))
+        mean = statistics.fmean(self.parts) if self.parts else 0.0
+        return [f"{100 * x:.1f} %" for x in (self.found / max(1, self.marked), mean, whole)]
+
+
+async def run(
+    data: Sequence[Any], budget: int, out: Path, embedder: Embedder | None
+) -> dict[str, Any]:
+    tallies: dict[str, Tally] = defaultdict(Tally)
+    spent: list[float] = []
+    longest: tuple[int, float] = (0, 0.0)
+    with out.open("w", encoding="utf-8") as file:
+        for conversation in data:
+            turns, name = conversation["turns"], conversation["conversation"]
+            talk = await feed(turns, budget, embedder)
+            plain = await lines(turns, talk.chat)
+            await warm(talk)
+            for asked in conversation["questions"]:
+                question, evidence = asked["question"], asked["evidence"]
+                included, tokens = await talk.ask(question)
+                tallies["sill"].add(included, evidence)
+                tallies[f"sill, {name}"].add(included, evidence)
+                row = {"conversation": name, "question": question,
+                       "included": sorted(included), "prompt_tokens": tokens}  # fmt: skip
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+                for baseline, order in _BASELINES.items():
+                    filled = plain.filled(order(plain, question), budget)
+                    tallies[baseline].add(filled, evidence)
+            spent += talk.spent
+            longest = max(longest, (len(turns), 1000 * statistics.median(talk.spent)))
+            await talk.recollection.close()
+    return {
+        "recall": {name: tally.row for name, tally in tallies.items()},
+        "evidence_recall": tallies["sill"].found / max(1, tallies["sill"].marked),
+        "median_ms": 1000 * statistics.median(spent),
+        "longest": {"turns": longest[0], "median_ms": longest[1]},
+        "embedder": embedder.name if embedder else None,
+    }
+
+
+_BASELINES: dict[str, Callable[[Lines, str], list[int]]] = {
+    "last messages": Lines.last,
+    "BM25": Lines.ranked,
+    "BM25 with neighbours": Lines.with_neighbours,
+}
+
+
+async def warm(talk: Talk) -> None:
+    """Turns are taken in when they leave; here all of them left before the first question was asked."""
+    await talk.ask("What was said at the beginning?")
+    await talk.recollection.settled()
+    talk.spent.clear()
+
+
+def chosen(embedder: str) -> Embedder | None:
+    if embedder in ("none", "auto"):
+        return embedder_for(embedder)
+    return (
+        embedder_for("bundled", folder=Path(embedder)) if fetch.is_ready(Path(embedder)) else None
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--budget", type=int, default=2048)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--embedder", default="auto")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    data = json.loads(options.data.read_text(encoding="utf-8"))
+    report = asyncio.run(run(data, options.budget, options.out, chosen(options.embedder)))
+    show(
+        f"Evidence in a prompt of {options.budget:,} tokens (embedder: {report['embedder'] or 'none'})",
+        ["", "evidence", "mean of questions", "questions with all of it"],
+        [[name, *row] for name, row in report["recall"].items()],
+    )
+    longest = report["longest"]
+    print(f"median {report['median_ms']:.1f} ms a question;"
+          f" {longest['median_ms']:.1f} ms at {longest['turns']} turns")  # fmt: skip
+    finish(report)
+
+
+if __name__ == "__main__":
+    main()

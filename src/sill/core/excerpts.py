@@ -1,0 +1,152 @@
+"""Earlier turns as the model reads them again: cited by number and day, fitted into a slot.
+
+The likeliest are quoted whole, the others with the sentence that says most; what is quoted stands there word
+for word. Everything is one envelope, so no quoted text can end it or pose as an instruction of the program.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
+
+from .control import neutral_json
+from .memory import Memory, Utterance
+from .messages import Message, Recall
+from .periods import day_of
+from .recall import Query, Scored
+from .stems import terms
+
+WHOLE_EACH = 220  # tokens of the slot for each utterance that is quoted whole
+WHOLE_MOST = 480  # characters of an utterance that may be quoted whole
+BRIEF_MOST = 200  # characters of a sentence that stands for its utterance
+LEAST_CHANCE = 0.0005  # less than this is not worth a token
+DAY_TOKENS = 7  # of the line with the day; the whole is counted before it is used
+_LENGTH_COUNTS = 0.7  # 1 would fill the slot with the shortest, 0 ignores how long a quote is
+
+GAP = " … "
+_SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]+[」』”]?|\n|\s(?=\[)")
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """One line of a recall, and the chance that it is needed."""
+
+    place: int
+    said: Utterance
+    line: str
+    chance: float
+    whole: bool
+
+
+def quotes(memory: Memory, ranked: Sequence[Scored], asked: Query, slot: int) -> list[Quote]:
+    """What could be quoted, as many as a slot of so many tokens could hold, the best first."""
+    whole = slot // WHOLE_EACH
+    found: list[Quote] = []
+    for scored in ranked[: slot // 4]:
+        if scored.chance < LEAST_CHANCE:
+            break
+        said, is_whole = memory.said[scored.place], len(found) < whole
+        text = excerpt(memory, scored.place, asked.wanted, WHOLE_MOST if is_whole else 0)
+        if text:
+            line = f"{said.number} {_SPACE.sub(' ', said.speaker)}: {text}"
+            found.append(Quote(scored.place, said, line, scored.chance, is_whole))
+    return found
+
+
+def excerpt(memory: Memory, place: int, wanted: Mapping[str, float], room: int) -> str:
+    """The utterance in ``room`` characters: its best sentences in their order; with no room the best one.
+
+    Word for word; ``GAP`` stands where something was left out between two of them, or cut off.
+    """
+    sentences = _sentences(memory.said[place].text)
+    if not sentences:
+        return ""
+    worth = [_worth(memory, sentence, wanted) for sentence in sentences]
+    order = sorted(range(len(sentences)), key=lambda at: (-worth[at], at))
+    kept, left = {order[0]}, room - len(sentences[order[0]])
+    for at in order[1:]:
+        if len(sentences[at]) < left:
+            kept.add(at)
+            left -= len(sentences[at]) + 1
+    parts, last = [], None
+    for at in sorted(kept):
+        if last is not None:
+            parts.append(" " if at == last + 1 else GAP)
+        parts.append(_cut(_SPACE.sub(" ", sentences[at]), max(room, BRIEF_MOST)))
+        last = at
+    return "".join(parts)
+
+
+def fit(found: Sequence[Quote], tokens: Sequence[int], slot: int) -> list[Quote]:
+    """Those that fit together: the ones quoted whole, then the likeliest for their length."""
+    sizes = {quote.place: size for quote, size in zip(found, tokens, strict=True)}
+    order = sorted(
+        found,
+        key=lambda quote: (
+            not quote.whole,
+            -quote.chance / max(1, sizes[quote.place]) ** _LENGTH_COUNTS,
+            quote.place,
+        ),
+    )
+    days: set[date] = set()
+    kept: list[Quote] = []
+    left = slot
+    for quote in order:
+        day = day_of(quote.said.moment_ms)
+        size = sizes[quote.place] + (0 if day in days else DAY_TOKENS)
+        if size <= left:
+            kept.append(quote)
+            days.add(day)
+            left -= size
+    return kept
+
+
+def message(chosen: Sequence[Quote]) -> Message:
+    """The hidden message: the quotes in the order in which they were said, under the days they were said on."""
+    ordered = sorted(chosen, key=lambda quote: quote.place)
+    lines: list[str] = []
+    day: date | None = None
+    for quote in ordered:
+        if day_of(quote.said.moment_ms) != day:
+            day = day_of(quote.said.moment_ms)
+            lines.append(f"{day.day} {day:%b} {day.year}")
+        lines.append(quote.line)
+    fields = {"type": "recalled_turns", "schema_version": 1, "content": "\n".join(lines)}
+    encoded = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    turns = dict.fromkeys(quote.said.turn for quote in ordered)
+    return Message("assistant", neutral_json(encoded), Recall(tuple(turns)))
+
+
+def countable(quote: Quote) -> str:
+    """What the quote adds to the envelope."""
+    return json.dumps(quote.line + "\n", ensure_ascii=False)[1:-1]
+
+
+def _sentences(text: str) -> list[str]:
+    """The text in pieces, nothing left out but the space between them."""
+    cuts = [0, *(found.end() for found in _SENTENCE_END.finditer(text)), len(text)]
+    pieces = (text[first:last].strip() for first, last in pairwise(cuts))
+    return [piece for piece in pieces if piece]
+
+
+def _worth(memory: Memory, sentence: str, wanted: Mapping[str, float]) -> float:
+    """How much a sentence says: rare words count, words of the question three times."""
+    said = dict.fromkeys(terms(sentence))
+    weights = memory.words.weight
+    worth = sum(
+        weights(term) * (1 + 2 * wanted.get(term, 0.0))
+        for term in said
+        if term in memory.words.places
+    )
+    return worth * (0.5 if sentence.rstrip().endswith("?") else 1.0)
+
+
+def _cut(sentence: str, room: int) -> str:
+    """A sentence that is too long ends at a word."""
+    if len(sentence) <= room:
+        return sentence
+    cut = sentence.rfind(" ", room // 2, room)
+    return sentence[: cut if cut > 0 else room].rstrip() + GAP.rstrip()

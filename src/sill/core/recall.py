@@ -1,0 +1,244 @@
+"""Which earlier utterances bear on a question.
+
+Every utterance gets a chance of being needed: a weighted sum of what its words, its neighbours, its sitting,
+its speaker, its time and (with an embedder) its meaning say. The weights were fitted on long conversations
+with marked evidence; ``docs/recall.md`` has the figures.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from .memory import Memory, Postings
+from .periods import closeness, day_of, named
+from .stems import COMMON, stem, words
+
+_NEAR = (0.3, 0.5, 0.7, 1.0, 1.0, 1.0, 0.7, 0.5, 0.3)  # what a neighbour's words say, by distance
+_LEADERS = 8  # utterances whose words widen the search
+_WIDENING = 12  # words that are taken from them
+_SUBJECT = 0.5  # what a word of the recent subject counts beside a word of the question
+
+# A chance is 1 / (1 + exp(-sum)): what an utterance starts with, and what a unit of each signal adds.
+START_WITHOUT = -10.8
+WITHOUT_MEANING = {
+    "share": 2.1, "before": 0.2, "around": 0.3, "sitting": 2.5, "speaker": 1.2, "speaker and words": 0.25,
+    "time": 1.3, "pairs": 0.3, "widened": 0.6, "says": -0.55, "rare": 0.7, "asks": -0.7, "opens": 0.3,
+    "times": 0.25, "names": 0.25, "own": 0.1, "answers": -0.3,
+}  # fmt: skip
+START_WITH = -10.8
+WITH_MEANING = {
+    "share": 2.1, "before": 0.2, "around": 0.05, "sitting": 2.35, "speaker": 1.0, "speaker and words": 0.3,
+    "time": 1.5, "pairs": 0.25, "widened": 0.35, "says": -0.6, "rare": 0.75, "asks": -0.7, "opens": 0.3,
+    "times": 0.3, "names": 0.15, "own": 0.15, "meaning": 0.3, "meaning with next": 0.2, "meaning with last": 0.2,
+}  # fmt: skip
+
+_ASKER = frozenset(["i", "i'm", "i've", "i'd", "my", "me", "mine"])
+_ASKED = frozenset(["you", "you've", "you'd", "your", "yours"])
+_POINTING_WORDS = """
+else he her him his it it's its one ones same she that that's their them then there these they this those
+"""
+_POINTING = frozenset(_POINTING_WORDS.split())
+_ADDING = re.compile(r"\s*(?:and|but|or|so|also|what about|how about|what else|why|really)\b", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """``wanted`` are terms and what they count; ``text`` is what an embedder gets."""
+
+    wanted: Mapping[str, float]
+    text: str
+    words: frozenset[str]  # everything in the question itself, common words too
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Utterance ``place`` of a memory, and its chance of being needed."""
+
+    place: int
+    chance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Closeness:
+    """Cosines of the question with each utterance, and with each utterance and the one after it."""
+
+    alone: Sequence[float]
+    with_next: Sequence[float]
+
+
+def query(question: str, recent: Sequence[str] = ()) -> Query:
+    """The question, and what it is about where it only points at that.
+
+    ``recent`` are the questions before this one, the latest last. "And when was that?" is searched with the
+    words of the latest one that stands by itself.
+    """
+    wanted = dict.fromkeys(_terms(question), 1.0)
+    text = question
+    if is_follow_up(question):
+        for earlier in reversed(recent):
+            for term in _terms(earlier):
+                wanted.setdefault(term, _SUBJECT)
+            text = f"{earlier}\n{text}"
+            if not is_follow_up(earlier):
+                break
+    return Query(wanted, text, frozenset(words(question)))
+
+
+def is_follow_up(question: str) -> bool:
+    """Whether the question leans on what was said just before it."""
+    spoken = words(question)
+    meaning = [word for word in spoken if word not in COMMON and word not in _POINTING]
+    points = bool(_ADDING.match(question)) or not _POINTING.isdisjoint(spoken)
+    return not meaning or (points and len(meaning) <= 2)
+
+
+def rank(memory: Memory, asked: Query, close: Closeness | None = None) -> list[Scored]:
+    """Utterances, the likeliest first; none if nothing in the question can be looked for."""
+    if not memory.said or not asked.wanted:
+        return []
+    found = signals(memory, asked, close)
+    weights, start = (
+        (WITHOUT_MEANING, START_WITHOUT) if close is None else (WITH_MEANING, START_WITH)
+    )
+    totals = [start] * len(memory.said)
+    for name, weight in weights.items():
+        totals = [total + weight * value for total, value in zip(totals, found[name], strict=True)]
+    order = sorted(range(len(totals)), key=lambda place: (-totals[place], place))
+    return [Scored(place, 1 / (1 + math.exp(-totals[place]))) for place in order]
+
+
+def signals(memory: Memory, asked: Query, close: Closeness | None = None) -> dict[str, list[float]]:
+    """What speaks for each utterance, by name: the columns that the weights belong to."""
+    names = memory.names
+    wanted = {term: worth for term, worth in asked.wanted.items() if term not in names}
+    scores = memory.words.scores(wanted)
+    logs = [math.log1p(score) for score in scores]
+    before, after = _neighbours(memory, logs)
+    by_speaker = _by_speaker(memory, asked.words)
+    sittings = memory.by_sitting.scores(wanted, length=0.5)
+    best = max(sittings, default=0.0) or 1.0
+    worth, traits = memory.worth(), memory.traits
+    found = {
+        "share": _shares(memory.words, wanted),
+        "before": before,
+        "around": _around(scores),
+        "sitting": [sittings[sitting] / best for sitting in memory.sittings],
+        "speaker": by_speaker,
+        "speaker and words": [one * log for one, log in zip(by_speaker, logs, strict=True)],
+        "time": _by_time(memory, asked.text),
+        "pairs": [math.log1p(score) for score in memory.pairs.scores(_pairs(wanted))],
+        "widened": _widened(memory, wanted, [
+            log + 0.4 * left + 0.2 * right + (0.5 * one if log else 0.0)
+            for log, left, right, one in zip(logs, before, after, by_speaker, strict=True)
+        ]),
+        "says": [says for says, _ in worth],
+        "rare": [rare for _, rare in worth],
+        "asks": [one.asks for one in traits],
+        "opens": [one.opens for one in traits],
+        "times": [one.times for one in traits],
+        "names": [one.names for one in traits],
+        "own": [one.own for one in traits],
+        "answers": [one.answers for one in traits],
+    }  # fmt: skip
+    if close is not None:
+        with_next = _standard(close.with_next)
+        found["meaning"] = _standard(close.alone)
+        found["meaning with next"] = with_next
+        found["meaning with last"] = _shifted(memory, with_next, 1)
+    return found
+
+
+def _terms(text: str) -> list[str]:
+    spoken = words(text)
+    return [stem(word) for word in spoken if word not in COMMON and word not in _POINTING]
+
+
+def _shares(postings: Postings, wanted: Mapping[str, float]) -> list[float]:
+    """How much of the question each utterance has words of."""
+    weights = {term: worth * postings.weight(term) for term, worth in wanted.items()}
+    total = sum(weights.values()) or 1.0
+    shares = [0.0] * len(postings.lengths)
+    for term, weight in weights.items():
+        for place in postings.places.get(term, ()):
+            shares[place] += weight / total
+    return shares
+
+
+def _pairs(wanted: Mapping[str, float]) -> dict[str, float]:
+    following = list(wanted)
+    return dict.fromkeys((f"{first} {second}" for first, second in pairwise(following)), 1.0)
+
+
+def _shifted(memory: Memory, values: Sequence[float], by: int) -> list[float]:
+    """The value of the utterance ``by`` places before, within the sitting."""
+    sittings, count = memory.sittings, len(values)
+    return [
+        values[at - by] if 0 <= at - by < count and sittings[at - by] == sittings[at] else 0.0
+        for at in range(count)
+    ]
+
+
+def _neighbours(memory: Memory, logs: Sequence[float]) -> tuple[list[float], list[float]]:
+    return _shifted(memory, logs, 1), _shifted(memory, logs, -1)
+
+
+def _around(scores: Sequence[float]) -> list[float]:
+    half = len(_NEAR) // 2
+    near = [0.0] * len(scores)
+    for place, score in enumerate(scores):
+        if score:
+            for step, share in enumerate(_NEAR, start=-half):
+                if 0 <= place + step < len(near):
+                    near[place + step] += share * score
+    return [math.log1p(value) for value in near]
+
+
+def _by_speaker(memory: Memory, spoken: frozenset[str]) -> list[float]:
+    """1 for what the person said whom the question is about, if it is about one."""
+    stems = {stem(word) for word in spoken}
+    meant = {name for name, parts in memory.speakers.items() if parts & stems}
+    if not spoken.isdisjoint(_ASKER):
+        meant |= {"user"} & memory.speakers.keys()
+    if not spoken.isdisjoint(_ASKED):
+        meant |= {"assistant"} & memory.speakers.keys()
+    if len(meant) != 1:
+        return [0.0] * len(memory.said)
+    return [float(one.speaker in meant) for one in memory.said]
+
+
+def _by_time(memory: Memory, question: str) -> list[float]:
+    periods = named(question)
+    if not periods:
+        return [0.0] * len(memory.said)
+    moments = {one.moment_ms for one in memory.said}
+    years = sorted({day_of(moment).year for moment in moments})
+    fits = {moment: closeness(moment, periods, years) for moment in moments}
+    return [fits[one.moment_ms] for one in memory.said]
+
+
+def _widened(memory: Memory, wanted: Mapping[str, float], first: Sequence[float]) -> list[float]:
+    """Scores for the words that the leading utterances share: how they are put where nobody used ours."""
+    leaders = sorted(range(len(first)), key=lambda place: (-first[place], place))[:_LEADERS]
+    common = len(memory.said) * 0.05
+    gathered: dict[str, float] = {}
+    for place in leaders:
+        if first[place] <= 0:
+            break
+        for term in dict.fromkeys(memory.terms[place]):
+            if term not in wanted and len(memory.words.places[term]) < common:
+                weight = first[place] * memory.words.weight(term)
+                gathered[term] = gathered.get(term, 0.0) + weight
+    chosen = sorted(gathered, key=lambda term: (-gathered[term], term))[:_WIDENING]
+    most = max((gathered[term] for term in chosen), default=1.0)
+    scores = memory.words.scores({term: gathered[term] / most for term in chosen})
+    return [math.log1p(score) for score in scores]
+
+
+def _standard(values: Iterable[float]) -> list[float]:
+    """The values around 0, in units of how much they differ."""
+    listed = list(values)
+    mean = sum(listed) / max(1, len(listed))
+    spread = math.sqrt(sum((value - mean) ** 2 for value in listed) / max(1, len(listed)))
+    return [(value - mean) / (spread or 1.0) for value in listed]

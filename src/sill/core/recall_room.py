@@ -1,0 +1,46 @@
+"""How much of a request recall may have, and how the window makes room for it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .budget import Budget
+from .ledger import window
+from .messages import Epoch, Recall, Turn
+
+ENOUGH = 1_800  # tokens: more has brought little, on any history
+LONG = 4  # what has left is long when it is so many times the recall's share
+RECENT = 0.12  # of the room beside the fixed parts, which stays with the latest turns
+
+
+def slot(budget: Budget, fixed: int, gone: int) -> int:
+    """Tokens for recall, when turns of ``gone`` tokens have left the window.
+
+    Its share of the room; once the history is long, up to ``ENOUGH``, as far as that leaves the latest turns
+    a place. In a large window the share is enough by itself and nothing changes.
+    """
+    if gone <= 0:
+        return 0
+    wanted = max(budget.recall, min(ENOUGH, gone // LONG))
+    beside = max(0, min(budget.high, budget.room) - fixed)
+    return max(0, min(wanted, int(beside * (1 - RECENT))))
+
+
+def reserving(budget: Budget, tokens: int) -> Budget:
+    """The limits under which a window leaves so many tokens free below the high-water mark."""
+    high = max(0, min(budget.high, budget.room) - tokens)
+    return replace(budget, high=high, low=min(budget.low, high))
+
+
+def leaving(turns: Sequence[Turn], epoch: Epoch) -> Sequence[Turn]:
+    """Those of ``turns`` that the epoch no longer shows."""
+    return turns[: len(turns) - len(window(turns, epoch))]
+
+
+def quoted(turns: Sequence[Turn], epoch: Epoch) -> str:
+    """Everything that recalls in the window say already."""
+    return "\n".join(
+        sized.message.text
+        for turn in window(turns, epoch)
+        for position, sized in enumerate(turn.messages)
+        if isinstance(sized.message.carries, Recall) and (turn.id, position) not in epoch.dropped
+    )

@@ -1,0 +1,193 @@
+"""What has left the window comes back when a question needs it.
+
+``planned`` is ``plan_context`` with recall: it finds out which turns will be outside of the window, looks
+through them, and plans again with the passages that were found.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..core import excerpts
+from ..core.budget import Budget
+from ..core.memory import Memory, Utterance, utterance
+from ..core.messages import Epoch, Message, Sized, Turn
+from ..core.offers import FileOffer
+from ..core.plan import Ask, OverBudget, Plan, plan_context
+from ..core.recall import query, rank
+from ..core.recall_room import leaving, quoted, reserving, slot
+from ..ports import Embedder, History, Store, StoredTurn
+from .sizing import Sizer
+from .vectors import Vectors
+
+OPEN_CHATS = 8  # whose memories are kept ready
+ENVELOPE = 40  # tokens around the quotes
+
+
+@dataclass(slots=True)
+class _Shelf:
+    """The memory of one chat: ``turns`` are the ids of those in it, oldest first."""
+
+    memory: Memory = field(default_factory=Memory)
+    turns: list[str] = field(default_factory=list)
+    tokens: int = 0
+    vectors: Vectors | None = None
+
+    def add(self, turns: Iterable[StoredTurn]) -> None:
+        for turn in turns:
+            self.memory.add(spoken(turn))
+            self.turns.append(turn.id)
+
+
+@dataclass(slots=True)
+class Recollection:
+    """The memories of chats. Turns are taken in as they leave the window; without an embedder, by words."""
+
+    store: Store
+    embedder: Embedder | None = None
+    _shelves: OrderedDict[str, _Shelf] = field(default_factory=OrderedDict)
+
+    async def shelf(self, chat: str, history: History) -> _Shelf:
+        """What left the window before this epoch, and perhaps turns of it that were about to leave."""
+        shelf = self._shelves.pop(chat, None)
+        if shelf is None or not _continues(shelf.turns, history):
+            shelf = _Shelf(vectors=Vectors(self.embedder) if self.embedder else None)
+            if history.earlier:
+                shelf.add(_way_to(history.turns[0], await self.store.turns(chat)))
+        self._shelves[chat] = shelf
+        while len(self._shelves) > OPEN_CHATS:
+            self._shelves.popitem(last=False)
+        return shelf
+
+    async def settled(self) -> None:
+        """Until every memory has its vectors."""
+        for shelf in self._shelves.values():
+            if shelf.vectors is not None:
+                await shelf.vectors.settled()
+
+    async def close(self) -> None:
+        for shelf in self._shelves.values():
+            if shelf.vectors is not None:
+                await shelf.vectors.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Recalling:
+    """One question, the chat it is asked in, and who can count."""
+
+    recollection: Recollection
+    chat: str
+    question: str
+    history: History
+    sizer: Sizer
+
+
+async def planned(
+    budget: Budget,
+    ask: Ask,
+    turns: Sequence[Turn],
+    offers: Sequence[FileOffer],
+    recalling: Recalling,
+) -> Plan | OverBudget:
+    """The plan for the question with what it needs of the turns outside of the window.
+
+    ``turns`` are those of the history, sized. If nothing has to be recalled it is what ``plan_context`` says.
+    """
+    epoch = recalling.history.epoch
+    plain = plan_context(budget, ask, turns, epoch, offers)
+    if isinstance(plain, OverBudget) or ask.rounds:
+        return plain
+    shelf = await recalling.recollection.shelf(recalling.chat, recalling.history)
+    gone = recalling.history.earlier + len(leaving(turns, plain.epoch))
+    if not gone:
+        return plain
+    size = slot(budget, ask.fixed, _tokens_gone(shelf, turns, plain.epoch))
+    roomy = plan_context(reserving(budget, size), ask, turns, epoch, offers)
+    if isinstance(roomy, OverBudget):
+        return plain
+    found = await _recall(recalling, shelf, turns, roomy.epoch, size)
+    if found is None:
+        return plain
+    # The second plan starts where the first one would have left the window, and only adds the recall.
+    wider = replace(budget, recall=size)
+    full = plan_context(wider, replace(ask, recalls=(found,)), turns, roomy.epoch, offers)
+    if isinstance(full, OverBudget):
+        return plain
+    evicted = tuple(item for item in roomy.items if item.kind == "turn" and item.fate == "evicted")
+    return replace(full, items=(*evicted, *full.items), budget=budget)
+
+
+async def _recall(
+    recalling: Recalling, shelf: _Shelf, turns: Sequence[Turn], epoch: Epoch, size: int
+) -> Sized | None:
+    """The hidden message of at most ``size`` tokens, for the turns that this epoch does not show."""
+    stored = {turn.id: turn for turn in recalling.history.turns}
+    leave = [turn.id for turn in leaving(turns, epoch)]
+    shelf.add(stored[id] for id in leave if id not in set(shelf.turns[recalling.history.earlier :]))
+    inside = stored.keys() - set(leave)
+    asked = query(recalling.question, _questions(recalling.history.turns))
+    close = await shelf.vectors.closeness(shelf.memory, asked) if shelf.vectors else None
+    ranked = [
+        scored
+        for scored in rank(shelf.memory, asked, close)
+        if shelf.memory.said[scored.place].turn not in inside
+    ]
+    known = quoted(turns, epoch)
+    found = [
+        quote
+        for quote in excerpts.quotes(shelf.memory, ranked, asked, size)
+        if excerpts.countable(quote).removesuffix("\\n") not in known
+    ]
+    counts = await recalling.sizer.count([excerpts.countable(quote) for quote in found])
+    chosen = excerpts.fit(found, counts.tokens, size - ENVELOPE)
+    while chosen:
+        (sized,) = await recalling.sizer.messages([excerpts.message(chosen)])
+        if sized.tokens <= size:
+            return sized
+        chosen = chosen[: -max(1, (sized.tokens - size) // 20)]
+    return None
+
+
+def spoken(turn: StoredTurn) -> list[Utterance]:
+    """What people and the model said in it, without files, tools and recalls."""
+    return [
+        utterance(turn.id, turn.sequence, turn.started_ms, message.role, message.text)
+        for message in turn.messages
+        if message.carries is None and message.text.strip()
+    ]
+
+
+def _questions(turns: Sequence[StoredTurn]) -> list[str]:
+    return [said.text for turn in turns[-3:] for said in turn.messages if _is_question(said)]
+
+
+def _is_question(message: Message) -> bool:
+    return message.role == "user" and message.carries is None
+
+
+def _tokens_gone(shelf: _Shelf, turns: Sequence[Turn], epoch: Epoch) -> int:
+    """About how much has left: a token is some four characters."""
+    inside = {turn.id for turn in turns}
+    before = sum(len(one.text) for one in shelf.memory.said if one.turn not in inside) // 4
+    return before + sum(turn.tokens for turn in leaving(turns, epoch))
+
+
+def _continues(known: Sequence[str], history: History) -> bool:
+    """Whether a memory of these turns is the one that this history goes on from."""
+    if len(known) < history.earlier or (history.earlier and not history.turns):
+        return False
+    if history.earlier and known[history.earlier - 1] != history.turns[0].parent:
+        return False
+    rest = known[history.earlier :]
+    return rest == [turn.id for turn in history.turns[: len(rest)]]
+
+
+def _way_to(turn: StoredTurn, turns: Sequence[StoredTurn]) -> list[StoredTurn]:
+    """The turns that led to this one, oldest first."""
+    by_id = {one.id: one for one in turns}
+    way: list[StoredTurn] = []
+    at = turn.parent
+    while at is not None and at in by_id:
+        way.append(by_id[at])
+        at = by_id[at].parent
+    return way[::-1]
