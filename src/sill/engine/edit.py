@@ -1,0 +1,392 @@
+"""Asking a model for edits: one turn of a chat that ends with a proposal, or with none and the reason."""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from ..core.budget import Shares
+from ..core.certificate import Certificate, Usage
+from ..core.constrain import Limits, grammar, reply_schema
+from ..core.documents import Document
+from ..core.edits import Rejected, Scope, edit
+from ..core.messages import Epoch, Fingerprint, Message, Status
+from ..core.ops import Op, Problem
+from ..core.proposal import Proposal, base_fingerprints
+from ..core.reply import Format, explain, instructions, proposal_from, repair_message
+from ..core.request import ChatRequest, JsonFormat, WireMessage
+from ..core.usage import plan_json
+from ..errors import LimitReached, Overflow, ProviderError, TurnInProgress, Unsupported
+from ..ports import Closing, Ended, History, Model, Opening, TextDelta
+from ..records import Attempt, StoredProposal
+from .chat import Chat, until
+from .events import Refused
+from .money import Afforded, at_most, paid, refusal
+from .prepare import Call, Prepared, Question, prepare
+from .proposals import Kept, news, written
+
+Way = Literal["json schema", "grammar", "instructions"]
+EditOutcome = Literal[
+    "proposed",  # the only one with operations
+    "nothing",  # the model sees nothing to change
+    "over_budget",  # nothing was sent, or the endpoint had no room for it; nothing is stored
+    "over_limit",  # it could cost more than may be spent
+    "truncated",
+    "invalid",
+    "upstream_error",
+    "disabled",
+    "cancelled",
+    "busy",  # another turn of the chat is in flight
+]
+
+# Files are what an edit is about: they may take the whole room, and old turns go first.
+FILES_FIRST = Shares(system=0, tools=0, files=1, history=0, recall=0)
+REPAIRS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How this endpoint can be held to a JSON shape; ``refuse`` tells if there is another way to try."""
+
+    way: Callable[[], Way]
+    shaped: Callable[[ChatRequest, JsonFormat, Way, str], ChatRequest]
+    refuse: Callable[[Way], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    instruction: str
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class EditReply:
+    """What came of a request. Without a proposal nothing may be changed; ``message`` says why, for people."""
+
+    outcome: EditOutcome
+    message: str
+    proposal: Proposal | None = None
+    id: str = ""  # of the stored proposal
+    base_fingerprints: Mapping[str, Fingerprint | None] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    chat: str | None = None
+    turn: str | None = None
+    certificate: Certificate | None = None
+    usage: Usage | None = None
+    rounds: int = 0  # how often the model was asked
+    took_ms: int = 0
+    cost: int | None = 0
+
+    @property
+    def ops(self) -> tuple[Op, ...]:
+        return self.proposal.ops if self.proposal is not None else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A request that fits, and how its reply is to be read."""
+
+    prepared: Prepared
+    format: Format
+    way: Way
+
+
+@dataclass(slots=True)
+class _Turn:
+    """One stored turn while the model is asked."""
+
+    chat: str
+    id: str
+    is_new_chat: bool
+    started: float
+    rounds: int = 0
+    certificate: Certificate | None = None
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    outcome: EditOutcome
+    message: str
+    proposal: Proposal | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(slots=True)
+class Editor:
+    """Edits of one workspace, asked of the model of ``chat`` with its numbers and its books."""
+
+    chat: Chat
+    shape: Shape
+    preferred: Format = "schema"
+    limits: Limits | None = None
+    is_enabled: bool = True
+    new_id: Callable[[], str] = lambda: secrets.token_hex(8)
+
+    async def ask(
+        self, chat: str | None, wish: Wish, stop: asyncio.Event | None = None
+    ) -> EditReply:
+        """One turn of ``chat`` (None: a new one). Whatever goes wrong, there is an outcome and no operation.
+
+        Over budget and over a limit, nothing is stored. Setting ``stop`` ends it.
+        """
+        reply: EditReply | None = None
+        while reply is None:
+            ready = await self._prepare(chat, wish)
+            reply = (
+                ready if isinstance(ready, EditReply) else await self._ask(chat, wish, ready, stop)
+            )
+        return replace(reply, base_fingerprints=base_fingerprints(wish.scope.documents))
+
+    # --- Before the call -------------------------------------------------------------------------
+
+    async def _prepare(self, chat: str | None, wish: Wish) -> _Ready | EditReply:
+        if not self.is_enabled:
+            return EditReply("disabled", "Edits are switched off in the settings.")
+        way = self.shape.way() if self.preferred == "schema" else "instructions"
+        format: Format = (
+            "json" if (self.preferred, way) == ("schema", "instructions") else self.preferred
+        )
+        call = _for_edits(self.chat.call, instructions(format, wish.scope))
+        store = self.chat.store
+        history = await store.history(chat) if chat else History((), Epoch())
+        told = await news(store, chat) if chat else ""
+        documents = tuple(
+            Document(path, text) for path, text in _by_priority(wish.scope) if text is not None
+        )
+        question = Question(asked(wish, told), documents)
+        prepared = await prepare(call, self.chat.counter, self.chat.sizer, history, question)
+        if isinstance(prepared, Refused):
+            return EditReply("over_budget", prepared.reason)
+        left_out = [i for i in prepared.plan.items if i.kind == "file" and i.fate == "omitted"]
+        if left_out:
+            return EditReply("over_budget", too_large([item.name for item in left_out], prepared))
+        if (unpaid := await self._unpaid(chat, prepared)) is not None:
+            return unpaid
+        request = prepared.request
+        if format == "schema":
+            schema = reply_schema(wish.scope, self.limits)
+            request = self.shape.shaped(request, JsonFormat("edit", schema), way, grammar(schema))
+        return _Ready(replace(prepared, request=request), format, way)
+
+    async def _unpaid(self, chat: str | None, prepared: Prepared) -> EditReply | None:
+        till = self.chat.till
+        if till is None:
+            return None
+        prompt = at_most(prepared.certificate, self.chat.call.shortfall)
+        decided = await till.afford(prepared.request, prompt, chat)
+        return (
+            None
+            if isinstance(decided, Afforded)
+            else EditReply("over_limit", str(refusal(decided)))
+        )
+
+    # --- The turn --------------------------------------------------------------------------------
+
+    async def _ask(
+        self, chat: str | None, wish: Wish, ready: _Ready, stop: asyncio.Event | None
+    ) -> EditReply | None:
+        """None if the endpoint cannot constrain replies this way; nothing is stored then."""
+        store = self.chat.store
+        place = chat or await store.new_chat(self.chat.workspace)
+        try:
+            id = await store.begin(place, self._opening(ready.prepared))
+        except TurnInProgress as error:
+            return EditReply("busy", str(error), chat=place)
+        turn = _Turn(place, id, chat is None, self.chat.clock())
+        try:
+            verdict = await self._converse(turn, wish, ready, stop)
+        except Overflow as error:
+            await self._withdraw(turn)
+            return EditReply("over_budget", str(error), rounds=turn.rounds)
+        except Unsupported as error:
+            if self.shape.refuse(ready.way):
+                await self._withdraw(turn)
+                return None
+            verdict = _Verdict("upstream_error", str(error))
+        except LimitReached as error:
+            verdict = _Verdict("over_limit", str(error))
+        except ProviderError as error:
+            verdict = _Verdict("upstream_error", str(error))
+        except BaseException:
+            await asyncio.shield(self._close(turn, _Verdict("cancelled", "Stopped.")))
+            raise
+        return await asyncio.shield(self._close(turn, verdict))
+
+    async def _converse(
+        self, turn: _Turn, wish: Wish, ready: _Ready, stop: asyncio.Event | None
+    ) -> _Verdict:
+        request, certificate = ready.prepared.request, ready.prepared.certificate
+        problems: tuple[Problem, ...] = ()
+        for repairs_left in range(REPAIRS, -1, -1):
+            text, failure = await self._call(turn, request, certificate, stop)
+            if failure is not None:
+                return failure
+            found = proposal_from(ready.format, text, wish.scope)
+            if isinstance(found, Proposal):
+                return _judged(found)
+            problems = found.problems
+            again = await self._repair(request, text, problems) if repairs_left else None
+            if again is None:
+                break
+            request, certificate = again
+            await self.chat.store.record_request(turn.id, certificate, self.chat.wire(request))
+        return _Verdict("invalid", explain(problems), problems=problems)
+
+    async def _repair(
+        self, request: ChatRequest, said: str, problems: tuple[Problem, ...]
+    ) -> tuple[ChatRequest, Certificate] | None:
+        """The same request with the problems listed; None if that does not fit."""
+        told = (WireMessage("assistant", said), WireMessage("user", repair_message(problems)))
+        again = replace(request, messages=(*request.messages, *told))
+        counter = self.chat.counter
+        counts = await counter.count_request(again)
+        if counts.tokens[0] > self.chat.call.budget.room:
+            return None
+        tokenizer = counter.tokenizer
+        return again, Certificate(counts.kind, tokenizer.id, counts.tokens[0], tokenizer.template)
+
+    async def _call(
+        self,
+        turn: _Turn,
+        request: ChatRequest,
+        certificate: Certificate,
+        stop: asyncio.Event | None,
+    ) -> tuple[str, _Verdict | None]:
+        """The whole reply; or why there is none that could be used."""
+        turn.rounds += 1
+        turn.certificate = certificate
+        text, ended = "", None
+        model = await self._booked(turn, request, certificate)
+        async with aclosing(until(stop, model.stream(request))) as events:
+            async for event in events:
+                if isinstance(event, TextDelta):
+                    text += event.text
+                elif isinstance(event, Ended):
+                    ended = event
+        if ended is None:
+            return "", _Verdict("cancelled", "Stopped; nothing was changed.")
+        turn.usage = ended.usage
+        turn.certificate = replace(certificate, actual=ended.usage.prompt if ended.usage else None)
+        if ended.outcome == "complete":
+            return text, None
+        if ended.finish_reason == "length":
+            limit = request.max_tokens
+            words = f"The reply was cut off after {limit:,} tokens, so nothing was changed: ask for less at once."
+            return "", _Verdict("truncated", words)
+        return "", _Verdict("upstream_error", f"The reply broke off: {ended.reason}.")
+
+    async def _booked(self, turn: _Turn, request: ChatRequest, certificate: Certificate) -> Model:
+        model, till = self.chat.model, self.chat.till
+        if till is None:
+            return model
+        attempt = Attempt(
+            "edit", model.name, model.endpoint, turn.chat, turn.id, certificate.predicted
+        )
+        return await till.payable(request, attempt, self.chat.call.shortfall)
+
+    # --- After it --------------------------------------------------------------------------------
+
+    def _opening(self, ready: Prepared) -> Opening:
+        return Opening(
+            messages=ready.messages,
+            model=self.chat.model.name,
+            endpoint=self.chat.model.endpoint,
+            certificate=ready.certificate,
+            epoch=ready.plan.epoch,
+            plan=plan_json(ready.plan),
+            request=self.chat.wire(ready.request),
+        )
+
+    async def _close(self, turn: _Turn, verdict: _Verdict) -> EditReply:
+        """Store the proposal, then the end of the turn: a turn that tells of edits always has them."""
+        store, id = self.chat.store, ""
+        is_answer = verdict.outcome in ("proposed", "nothing")
+        if verdict.proposal is not None:
+            id = self.new_id()
+            body = written(Kept(verdict.proposal))
+            await store.add_proposal(StoredProposal(id, turn.chat, turn.id, body))
+        took_ms = round((self.chat.clock() - turn.started) * 1000)
+        failed: Status = "cancelled" if verdict.outcome == "cancelled" else "failed"
+        await store.finish(
+            turn.id,
+            Closing(
+                # What could not be used never happened, as far as the model is concerned.
+                status="complete" if is_answer else failed,
+                messages=(Message("assistant", verdict.message),) if is_answer else (),
+                outcome="" if is_answer else f"{verdict.outcome}: {verdict.message}",
+                certificate=turn.certificate,
+                usage=turn.usage,
+                took_ms=took_ms,
+            ),
+        )
+        till = self.chat.till
+        return EditReply(
+            verdict.outcome,
+            verdict.message,
+            verdict.proposal,
+            id,
+            problems=verdict.problems,
+            chat=turn.chat,
+            turn=turn.id,
+            certificate=turn.certificate,
+            usage=turn.usage,
+            rounds=turn.rounds,
+            took_ms=took_ms,
+            cost=None if till is None else paid(await till.purse.attempts((turn.id,))),
+        )
+
+    async def _withdraw(self, turn: _Turn) -> None:
+        await self.chat.store.discard(turn.id)
+        if turn.is_new_chat:
+            await self.chat.store.delete_chat(turn.chat)
+
+
+def _for_edits(call: Call, told: str) -> Call:
+    profile = replace(call.profile, high=1.0, shares=FILES_FIRST)
+    return replace(call, profile=profile, system=f"{call.system}\n\n{told}")
+
+
+def _by_priority(scope: Scope) -> list[tuple[str, str | None]]:
+    return sorted(scope.documents.items(), key=lambda item: item[0] != scope.active)
+
+
+def asked(wish: Wish, told: str = "") -> str:
+    """The user's words, with what they point at and what the model has to know before it reads them."""
+    parts = [f"({told})"] if told else []
+    parts.append(wish.instruction)
+    scope = wish.scope
+    text = scope.documents.get(scope.active) if scope.active else None
+    if text is not None and scope.selection is not None:
+        start, end = scope.selection.start, scope.selection.end
+        first, last = _line(text, start), _line(text, max(start, end - 1))
+        parts.append(f"Selected in {scope.active}, lines {first} to {last}:\n{text[start:end]}")
+    if text is not None and scope.cursor is not None:
+        before = text[: scope.cursor].rsplit("\n", 1)[-1]
+        line = _line(text, scope.cursor)
+        parts.append(f"The cursor is in {scope.active}, line {line}, after: {before!r}")
+    return "\n\n".join(parts)
+
+
+def _line(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1
+
+
+def _judged(proposal: Proposal) -> _Verdict:
+    edited = edit(proposal.scope, proposal.ops)
+    if isinstance(edited, Rejected) or not edited.changes:
+        return _Verdict("nothing", proposal.explanation or "Nothing has to be changed.")
+    return _Verdict("proposed", proposal.explanation or "Edits are proposed.", proposal)
+
+
+def too_large(names: list[str], prepared: Prepared) -> str:
+    """What to drop, in a sentence; files are never cut, because an edit of a part would be a guess."""
+    room = prepared.plan.budget.room
+    files = {i.name: i.reason for i in prepared.plan.items if i.kind == "file"}
+    reasons = "; ".join(f"{name}: {files[name].split(';')[0]}" for name in names)
+    return (
+        f"The files do not fit into the {room:,} tokens of the prompt. Leave out or shorten"
+        f" {', '.join(names)} ({reasons}), or choose a model with a larger window."
+    )
