@@ -313,14 +313,6 @@ def test_a_window_learned_from_a_refusal_is_planned_for_once():
     assert events[-1].certificate.predicted <= 120
 
 
-def test_a_refusal_that_names_no_smaller_window_is_a_failure():
-    chat = make_chat([Overflow("too long", window=400, prompt=200)])
-
-    finished = asyncio.run(talk(chat, "first"))[-1]
-
-    assert (finished.outcome, "too long" in finished.reason) == ("failed", True)
-
-
 def test_a_model_switch_counts_and_plans_again():
     store = MemoryStore()
     words = make_chat(["word " * 30], store=store)

@@ -12,7 +12,7 @@ from sill.adapters.store import open_store
 from sill.core.budget import Profile
 from sill.core.cost import DOLLAR, Price, Rates, rate
 from sill.engine.chat import Chat
-from sill.engine.events import Started
+from sill.engine.events import Refused, Started
 from sill.engine.money import Limits, Purse, Till
 from sill.engine.prepare import Call, Question
 from sill.engine.sizing import Sizer
@@ -57,20 +57,20 @@ def test_two_that_looked_at_once_cannot_both_have_the_last_dollar(tmp_path):
         streams = [chat.ask(None, Question("hi")) for chat in chats]
         started = [await anext(stream) for stream in streams]
         ends = [[event async for event in stream][-1] for stream in streams]
-        turns = [(await store.turns(event.chat))[0] for event in started]
+        chats = await store.chats()
         spent = await store.attempts()
         await store.close()
-        return started, ends, turns, spent
+        return started, ends, chats, spent
 
     # The worst case is 7 prompt tokens and 40 of the reply; the bill never comes, so it stands.
     with FaultProvider(says("Hello")) as provider:
-        started, ends, turns, rows = asyncio.run(run(provider.url))
+        started, [finished, refused], chats, rows = asyncio.run(run(provider.url))
 
         assert all(isinstance(event, Started) for event in started)
-        assert [(e.outcome, t.status) for e, t in zip(ends, turns, strict=True)] == [
-            ("complete", "complete"),
-            ("refused", "failed"),
-        ]
+        assert (finished.outcome, isinstance(refused, Refused)) == ("complete", True)
+        assert "$60.00 allowed is spent or reserved" in refused.reason
+        # The one that came too late left nothing, not even its new chat.
+        assert [chat.id for chat in chats] == [finished.chat]
         assert len(provider.seen) == len(rows) == 1
 
 

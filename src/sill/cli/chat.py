@@ -85,15 +85,17 @@ class Talk:
                 if not isinstance(event, Started):
                     waiting.clear()
                 match event:
-                    case Started(chat=chat, certificate=certificate):
-                        self._chat, self._started = chat, event
+                    case Started(certificate=certificate):
+                        self._started = event
                         waiting.show(f"{certificate.predicted:,} tokens sent; Ctrl-C stops …")
                     case Delta(text=piece):
                         click.echo(plain(piece), nl=False)
                         sys.stdout.flush()
                     case Notice(text=notice):
                         click.echo(f"sill: {plain(notice)}", err=True)
-                    case Finished() | Refused():
+                    case Finished(chat=chat):
+                        self._chat, outcome = chat, event
+                    case Refused():
                         outcome = event
         click.echo()
         return conclude(outcome) if outcome else 1

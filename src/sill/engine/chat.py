@@ -26,6 +26,7 @@ from ..ports import (
     ToolCallDelta,
 )
 from ..records import Attempt
+from .asking import Asking, closed
 from .events import Delta, Event, Finished, Notice, Outcome, Refused, Started, Thought
 from .money import Afforded, Till, at_most, held, paid, refusal
 from .prepare import Call, Prepared, Question, prepare
@@ -55,56 +56,53 @@ class Chat:
     learned: str = ""  # what a refusal of the endpoint has taught
 
     async def ask(
-        self,
-        chat: str | None,
-        question: Question,
-        stop: asyncio.Event | None = None,
-        earlier: tuple[str, ...] = (),
+        self, chat: str | None, question: Question, stop: asyncio.Event | None = None
     ) -> AsyncGenerator[Event, None]:
         """One turn of ``chat`` (None: a new one). Setting ``stop`` ends it and keeps what came.
 
-        A refused turn writes nothing. Once ``Started`` was given, the turn is stored, however it ends.
-        ``earlier`` are turns in which the same question was asked in vain: their cost is part of its cost.
+        A question that ends ``Refused`` leaves nothing in the store; otherwise its last turn is stored,
+        however it ends.
         """
-        learned = self.learned
-        async with aclosing(self._ask(chat, question, stop, earlier)) as events:
+        asking = Asking(self.store, self.workspace, question, chat, stop)
+        async with closed(asking), aclosing(self.answer(asking)) as events:
             async for event in events:
-                if not isinstance(event, Finished) or self.learned == learned:
+                if isinstance(event, Finished | Refused):
+                    await asking.close()
+                yield event
+
+    async def answer(self, asking: Asking) -> AsyncGenerator[Event, None]:
+        """What this model says to it. The turn of ``Finished`` is left open for whoever asks to close."""
+        learned = self.learned
+        async with aclosing(self._try(asking)) as events:
+            async for event in events:
+                if not isinstance(event, Refused) or self.learned == learned:
                     yield event
                     continue
                 # The endpoint has less room than was planned for: one more try, with what it said.
                 yield Notice(self.learned)
-                tried = (*earlier, event.turn)
-                async with aclosing(self._ask(event.chat, question, stop, tried)) as again:
+                async with aclosing(self._try(asking)) as again:
                     async for following in again:
                         yield following
 
-    async def _ask(
-        self,
-        chat: str | None,
-        question: Question,
-        stop: asyncio.Event | None,
-        earlier: tuple[str, ...],
-    ) -> AsyncGenerator[Event, None]:
-        history = await self.store.history(chat) if chat else History((), Epoch())
-        ready = await prepare(self.call, self.counter, self.sizer, history, question)
+    async def _try(self, asking: Asking) -> AsyncGenerator[Event, None]:
+        known = asking.chat
+        history = await self.store.history(known) if known else History((), Epoch())
+        ready = await prepare(self.call, self.counter, self.sizer, history, asking.question)
         if isinstance(ready, Refused):
             yield ready
             return
-        afforded = await self._afford(chat, ready, earlier)
+        afforded = await self._afford(asking, ready)
         if isinstance(afforded, Refused):
             yield afforded
             return
         for notice in (*_omissions(ready), *(Notice(w, "warning") for w in afforded.warnings)):
             yield notice
-        if chat is None:
-            chat = await self.store.new_chat(self.workspace)
-        turn = await self.store.begin(chat, self._opening(ready))
+        chat, turn = await asking.begin(self._opening(ready))
         reply = Reply(self.clock())
         try:
             yield Started(chat, turn, ready.plan, ready.certificate)
             stream = self._booked(chat, turn, ready, afforded).stream(ready.request)
-            async with aclosing(until(stop, stream)) as events:
+            async with aclosing(until(asking.stop, stream)) as events:
                 async for event in events:
                     match event:
                         case TextDelta(text=text):
@@ -123,22 +121,25 @@ class Chat:
             reply.error = error
         finally:
             finished = self._finished(chat, turn, ready, reply)
-            await asyncio.shield(self.store.finish(turn, _closing(finished)))
+            asking.closing = _closing(finished)
         self._learn(reply, ready)
+        cost = await self._cost(asking.turns)
+        if (refused := _refusal(reply, ready, cost)) is not None:
+            await asking.take_back()
+            yield refused
+            return
         if (dropped := find_shortfall(finished.certificate, finished.usage)) is not None:
             yield Notice(f"{dropped.words}; {dropped.remedy}", "warning")
-        yield replace(finished, cost=await self._cost((*earlier, turn)))
+        yield replace(finished, cost=cost)
 
     # --- Money -----------------------------------------------------------------------------------
 
-    async def _afford(
-        self, chat: str | None, ready: Prepared, earlier: tuple[str, ...]
-    ) -> Afforded | Refused:
+    async def _afford(self, asking: Asking, ready: Prepared) -> Afforded | Refused:
         if self.till is None:
             return Afforded(None)
         prompt = at_most(ready.certificate, self.call.shortfall)
-        so_far = held(await self.till.purse.attempts(earlier))
-        decided = await self.till.afford(ready.request, prompt, chat, so_far)
+        so_far = held(await self.till.purse.attempts(asking.turns))
+        decided = await self.till.afford(ready.request, prompt, asking.chat, so_far)
         if isinstance(decided, Afforded):
             return decided
         room = ready.plan.budget.room
@@ -220,8 +221,6 @@ class Reply:
 
     @property
     def verdict(self) -> tuple[Outcome, str]:
-        if isinstance(self.error, LimitReached):
-            return "refused", str(self.error)
         if self.error is not None:
             return ("partial" if self.text else "failed"), str(self.error)
         if self.ended is None:
@@ -229,6 +228,19 @@ class Reply:
         if self.ended.outcome == "complete":
             return "complete", ""
         return "partial", self.ended.reason or "the answer was cut"
+
+
+def _refusal(reply: Reply, ready: Prepared, cost: int | None) -> Refused | None:
+    """Why there is nothing to store: the endpoint has no room for it, or others were faster to spend."""
+    needed, available = ready.certificate.predicted, ready.plan.budget.room
+    match reply.error:
+        case Overflow(prompt=prompt, window=window) if not reply.text:
+            needed, available = prompt or needed, window or available
+        case LimitReached() if not reply.text:
+            pass
+        case _:
+            return None
+    return Refused(needed, available, str(reply.error), cost=cost)
 
 
 def _omissions(ready: Prepared) -> list[Notice]:
@@ -244,7 +256,6 @@ _STATUS: dict[Outcome, Status] = {
     "partial": "partial",
     "failed": "failed",
     "cancelled": "cancelled",
-    "refused": "failed",  # somebody else spent the money between the look and the call
 }
 
 

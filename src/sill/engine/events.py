@@ -8,12 +8,15 @@ from ..core.cost import OverLimit, PriceUnknown
 from ..core.plan import Plan
 from ..errors import LimitReached, ProviderError
 
-Outcome = Literal["complete", "partial", "failed", "cancelled", "refused"]
+Outcome = Literal["complete", "partial", "failed", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The turn is stored and the request is about to leave."""
+    """The turn is stored and the request is about to leave.
+
+    Another ``Started`` takes its place where it is asked in vain, and ``Refused`` takes it back.
+    """
 
     chat: str
     turn: str
@@ -66,15 +69,17 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Nothing was sent and nothing was written. ``needed`` and ``available`` are tokens.
+    """There is no answer, and nothing of the question is stored. ``needed`` and ``available`` are tokens.
 
-    ``money`` says more where it is not about tokens but about what may be spent.
+    ``money`` says more where it is not about tokens but about what may be spent. ``cost`` is what calls
+    that were made in vain have cost.
     """
 
     needed: int
     available: int
     reason: str
     money: OverLimit | PriceUnknown | None = None
+    cost: int | None = 0
 
 
 Event = Started | Delta | Thought | Notice | ToolUsed | Finished | Refused

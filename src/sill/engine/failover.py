@@ -17,6 +17,7 @@ from ..errors import (
     TimedOut,
     Unreachable,
 )
+from .asking import Asking, closed
 from .chat import Chat
 from .events import Delta, Event, Finished, Notice, Refused, Thought
 from .prepare import Question
@@ -86,11 +87,18 @@ class Failover:
         self, chat: str | None, question: Question, stop: asyncio.Event | None = None
     ) -> AsyncGenerator[Event, None]:
         """As ``Chat.ask``. Every turn and its ledger name the model that was really asked."""
-        earlier: tuple[str, ...] = ()
+        asking = Asking(self.chat.store, self.chat.workspace, question, chat, stop)
+        async with closed(asking), aclosing(self._answer(asking)) as events:
+            async for event in events:
+                if isinstance(event, Finished | Refused):
+                    await asking.close()
+                yield event
+
+    async def _answer(self, asking: Asking) -> AsyncGenerator[Event, None]:
         ended: Finished | Refused | None = None  # how the first place failed
-        for number in self._order(chat):
+        for number in self._order(asking.chat):
             place = self.places[number]
-            if ended is not None and stop is not None and stop.is_set():
+            if ended is not None and asking.is_stopped:
                 break
             try:
                 asked = await place.ready()
@@ -103,7 +111,7 @@ class Failover:
                 yield Notice(f"{place.name} is asked {'instead' if number else 'again'}")
                 self.current = number
             shown, last = False, None
-            async with aclosing(asked.ask(chat, question, stop, earlier)) as events:
+            async with aclosing(asked.answer(asking)) as events:
                 async for event in events:
                     if isinstance(event, Finished | Refused):
                         last = event
@@ -113,18 +121,20 @@ class Failover:
             assert last is not None
             if isinstance(last, Refused) and ended is not None:
                 yield Notice(f"{place.name}: {last.reason}", "warning")
+                if asking.turn is None:
+                    ended = replace(last, reason=ended.reason)
                 continue
             if isinstance(last, Refused) or shown or not has_failed(last):
                 self._settle(last, number)
                 yield last
                 return
             place.breaker = place.breaker.failed(self.clock())
-            chat, earlier = last.chat, (*earlier, last.turn)
             if ended is None:
                 for notice in self._after_failure(last):
                     yield notice
-            ended = ended if isinstance(ended, Finished) else last
-            ended = replace(ended, cost=last.cost)
+            # The first failure is told; the turn that is stored is the last one.
+            told = ended if isinstance(ended, Finished) else last
+            ended = replace(told, chat=last.chat, turn=last.turn, cost=last.cost)
         assert ended is not None
         yield ended
 

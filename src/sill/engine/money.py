@@ -21,9 +21,7 @@ from ..core.cost import (
 from ..core.request import ChatRequest
 from ..errors import LimitReached
 from ..ports import Model, Store
-from ..records import Attempt, Cap, OverCap, StoredAttempt
-
-_DAY_MS = 86_400_000
+from ..records import Attempt, Cap, StoredAttempt
 
 Booked = Callable[[Attempt, Sequence[Cap]], Model]
 """A model that writes every attempt of one call into the ledger, and makes none that could cross a cap."""
@@ -70,7 +68,7 @@ class Purse:
     async def spendings(self, chat: str | None, so_far: int) -> list[Spending]:
         """What has gone against every limit; ``so_far`` on this very question."""
         found = [
-            Spending(scope, cap.limit, await spent(self.store, cap))
+            Spending(scope, cap.limit, await self.store.spent(cap))
             for scope, cap in self.caps(chat).items()
         ]
         if self.limits.chat is not None and chat is None:
@@ -80,10 +78,8 @@ class Purse:
         return found
 
     async def attempts(self, turns: Sequence[str]) -> list[StoredAttempt]:
-        """What the ledger holds of these turns, which are of today or yesterday."""
-        # The ledger is sorted by time: a day of it is read sooner than all.
-        since = round(self.now().timestamp() * 1000) - _DAY_MS
-        return [row for turn in turns for row in await self.store.attempts(since, turn=turn)]
+        """What the ledger holds of these turns."""
+        return [row for turn in turns for row in await self.store.attempts(turn=turn)]
 
     def warnings(
         self, chat: str | None, reserved: Reserved, spendings: Sequence[Spending]
@@ -157,15 +153,6 @@ class Till:
         """The model for one call: every attempt is written down, and none is made that could cross a limit."""
         caps = self.purse.caps(attempt.chat or None) if afforded.capped else {}
         return self.booked(replace(attempt, reserved=afforded.reserved), tuple(caps.values()))
-
-
-async def spent(store: Store, cap: Cap) -> int:
-    """What has gone against ``cap``, calls in flight with their worst case."""
-    # A wish for more than the cap allows is always refused, and the refusal says what is spent.
-    wish = Attempt("probe", "", "", chat=cap.chat or "", reserved=cap.limit + 1)
-    refused = await store.open_attempt(wish, [cap])
-    assert isinstance(refused, OverCap)
-    return refused.spent
 
 
 def refusal(decided: OverLimit | PriceUnknown) -> LimitReached:

@@ -21,7 +21,7 @@ from .sizing import Sizer
 from .vectors import Vectors
 
 OPEN_CHATS = 8  # whose memories are kept ready
-ENVELOPE = 40  # tokens around the quotes
+FITTINGS = 3  # lines take other numbers of tokens together than alone: the room is corrected by what they took
 
 
 @dataclass(slots=True)
@@ -139,13 +139,16 @@ async def _recall(
         if excerpts.countable(quote).removesuffix("\\n") not in known
     ]
     counts = await recalling.sizer.count([excerpts.countable(quote) for quote in found])
-    chosen = excerpts.fit(found, counts.tokens, size - ENVELOPE)
-    while chosen:
+    best, room = None, size
+    for _ in range(FITTINGS):
+        chosen = excerpts.fit(found, counts.tokens, room)
+        if not chosen:
+            return best
         (sized,) = await recalling.sizer.messages([excerpts.message(chosen)])
         if sized.tokens <= size:
-            return sized
-        chosen = chosen[: -max(1, (sized.tokens - size) // 20)]
-    return None
+            best = sized
+        room += size - sized.tokens
+    return best
 
 
 def spoken(turn: StoredTurn) -> list[Utterance]:
