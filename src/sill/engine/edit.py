@@ -3,7 +3,6 @@
 import asyncio
 import secrets
 from collections.abc import Callable, Mapping
-from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -19,13 +18,14 @@ from ..core.reply import Format, explain, instructions, proposal_from, repair_me
 from ..core.request import ChatRequest, JsonFormat, WireMessage
 from ..core.usage import plan_json
 from ..errors import LimitReached, Overflow, ProviderError, TurnInProgress, Unsupported
-from ..ports import Closing, Ended, History, Model, Opening, TextDelta
+from ..ports import Closing, History, Model, Opening
 from ..records import Attempt, StoredProposal
-from .chat import Chat, until
+from .chat import Chat
 from .events import Refused
 from .money import Afforded, at_most, paid, refusal
 from .prepare import Call, Prepared, Question, prepare
 from .proposals import Kept, news, written
+from .streams import collect
 
 Way = Literal["json schema", "grammar", "instructions"]
 EditOutcome = Literal[
@@ -258,20 +258,15 @@ class Editor:
         """The whole reply; or why there is none that could be used."""
         turn.rounds += 1
         turn.certificate = certificate
-        text, ended = "", None
         model = await self._booked(turn, request, certificate)
-        async with aclosing(until(stop, model.stream(request))) as events:
-            async for event in events:
-                if isinstance(event, TextDelta):
-                    text += event.text
-                elif isinstance(event, Ended):
-                    ended = event
+        whole = await collect(stop, model.stream(request))
+        ended = whole.ended
         if ended is None:
             return "", _Verdict("cancelled", "Stopped; nothing was changed.")
         turn.usage = ended.usage
         turn.certificate = replace(certificate, actual=ended.usage.prompt if ended.usage else None)
         if ended.outcome == "complete":
-            return text, None
+            return whole.text, None
         if ended.finish_reason == "length":
             limit = request.max_tokens
             words = f"The reply was cut off after {limit:,} tokens, so nothing was changed: ask for less at once."
