@@ -52,7 +52,7 @@ def install(python: Path) -> bool:
         return False
     uv = [str(python), "-m", "uv", "pip", "install", "--python", str(python)]
     return (
-        subprocess.call([*uv, "-c", str(constraints), "-e", f"{ROOT}[local,hf,postgres,dev]"]) == 0
+        subprocess.call([*uv, "-c", str(constraints), "-e", f"{ROOT}[local,hf,semantic,postgres,dev]"]) == 0
     )
 
 
