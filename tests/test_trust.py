@@ -50,6 +50,7 @@ def test_what_stays_on_the_machine_needs_no_trust(tmp_path, project):
         pytest.param("[profile.chat]\nremote_fallback = true", id="consent in a profile"),
         pytest.param("[limits]\nday = 1000", id="a higher limit"),
         pytest.param("[limits]\nunknown_price = 'allow'", id="a limit that does not hold"),
+        pytest.param("chat_ttl_days = 1", id="the end of other chats"),
         pytest.param("[prices.m]\nprompt = 0\ncompletion = 0", id="a price of nothing"),
     ],
 )

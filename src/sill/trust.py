@@ -17,6 +17,7 @@ from .settings import Settings
 
 _POWERFUL = ("base_url", "api_key", "api_key_env", "database", "local_model", "remote_fallback")
 _MONEY = ("limits.", "prices.")
+_LASTING = ("chat_ttl_days",)
 
 
 def refuse_untrusted(settings: Settings, project_file: Path | None, trust_file: Path) -> None:
@@ -25,12 +26,13 @@ def refuse_untrusted(settings: Settings, project_file: Path | None, trust_file: 
         return
     for key, value in settings.values.items():
         name = key.rsplit(".", 1)[-1]
-        is_money = key.startswith(_MONEY)
-        if value.origin != "project file" or not (is_money or name in _POWERFUL):
+        is_money, is_lasting = key.startswith(_MONEY), name in _LASTING
+        if value.origin != "project file" or not (is_money or is_lasting or name in _POWERFUL):
             continue
         if name == "base_url" and is_loopback(str(value.value)):
             continue
         decides = "what may be spent" if is_money else "where your text goes"
+        decides = "which chats are deleted" if is_lasting else decides
         raise SettingsError(
             f"{project_file} sets `{key}`, which decides {decides}, and is not trusted yet",
             hint="look at it, then run `sill trust` in that folder",

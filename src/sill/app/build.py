@@ -1,6 +1,7 @@
 """An open workspace: everything a chat over a folder needs, made from settings and closed again."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,7 @@ from .gather import Gathered, gather
 from .seat import Seat, Seats, limits, shown_price
 
 CUT = ("partial", "cancelled")
+DAY = 86_400
 
 
 @dataclass(slots=True)
@@ -130,9 +132,11 @@ class App:
 
 @asynccontextmanager
 async def open_storage(settings: Settings) -> AsyncIterator[Store]:
-    """The store alone, for commands that need no model."""
+    """The store alone, for commands that need no model; chats that have expired are not in it."""
     store = await open_store(database_place(settings))
     try:
+        if (days := settings.get("chat_ttl_days", float)) is not None:
+            await store.prune(round((time.time() - days * DAY) * 1000))
         yield store
     finally:
         await store.close()

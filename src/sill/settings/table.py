@@ -40,6 +40,10 @@ _PROFILE = {
     "temperature": Spec(float, "sampling temperature", low=0, high=2),
     "layout": Spec(str, "how hidden context is sent", choices=("folded", "separate")),
     "template": Spec(str, "id of the system prompt"),
+    "enabled": Spec(bool, "`false` switches edits, suggestions or completions off"),
+    "format": Spec(
+        str, "how a model writes down edits (`chat_ops`)", choices=("schema", "json", "blocks")
+    ),
     "connect_timeout": Spec(float, "seconds to wait for a connection", low=0.01),
     "first_timeout": Spec(float, "seconds to wait for the first word of an answer", low=0.01),
     "idle_timeout": Spec(float, "seconds of silence that end an answer", low=0.01),
@@ -66,6 +70,9 @@ _GLOBAL = {
     **_ENDPOINT,
     "probe": Spec(bool, "ask the endpoint how it counts and how large its window is", True),
     "database": Spec(str, "SQLite file or postgresql:// URL that keeps the chats", secret=True),
+    "chat_ttl_days": Spec(
+        float, "delete chats that were not used for so many days; without it none is", low=1
+    ),
     "local_model": Spec(str, "path to the GGUF file of the local model"),
     "local_window": Spec(int, "context window of the local model", low=256),
     "instructions": Spec(

@@ -1,9 +1,11 @@
 """Everything a store keeps beside the turn in flight."""
 
+import contextlib
 import secrets
 from collections.abc import Mapping, Sequence
 
 from ...core.messages import Fingerprint
+from ...errors import TurnInProgress, UsageError
 from ...ports import ChatCopy
 from ...records import (
     Attempt,
@@ -80,9 +82,13 @@ class Shelf:
 
     async def prune(self, unused_since_ms: int) -> list[str]:
         old = await self._database.read(lambda t: chats.unused(t, unused_since_ms))
+        deleted = []
         for chat in old:
-            await self.delete_chat(chat)
-        return old
+            # Somebody may have asked something in it, or deleted it, in between.
+            with contextlib.suppress(TurnInProgress, UsageError):
+                await self.delete_chat(chat)
+                deleted.append(chat)
+        return deleted
 
     async def search(
         self, words: str, workspace: str | None = None, limit: int = 20
