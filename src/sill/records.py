@@ -52,6 +52,8 @@ class Attempt:
     turn: str = ""
     predicted: int | None = None  # prompt tokens
     reserved: int | None = None
+    tokenizer: str = ""  # that predicted
+    ratio: float = 1.0  # what an estimate was scaled by
 
 
 @dataclass(frozen=True, slots=True)

@@ -490,7 +490,7 @@ def test_counts_are_remembered_by_tokenizer(keep):
 def test_an_attempt_reserves_before_it_pays(keep):
     async def check(store):
         caps = [Cap(1_000, chat="c"), Cap(1_500)]
-        call = Attempt("main", "m", "http://x", chat="c", turn="t", predicted=9, reserved=600)
+        call = Attempt("main", "m", "http://x", "c", "t", 9, 600, tokenizer="words", ratio=1.25)
         first = await store.open_attempt(call, caps)
         refused = await store.open_attempt(call, caps)
 

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from ..adapters.store import open_store
 from ..core.certificate import Tokenizer
+from ..core.drift import Drift
 from ..core.request import ChatRequest
 from ..engine.chat import Chat
+from ..engine.drift import drift_of
 from ..engine.events import Event, Finished
 from ..engine.failover import Failover
 from ..engine.money import Purse
@@ -118,8 +120,21 @@ class App:
         if asked.till is None:
             return asked.model
         counted = (await asked.counter.count_request(request)).tokens[0]
-        attempt = Attempt(category, asked.model.name, asked.model.endpoint, chat, predicted=counted)
+        attempt = Attempt(
+            category,
+            asked.model.name,
+            asked.model.endpoint,
+            chat,
+            predicted=counted,
+            tokenizer=asked.counter.tokenizer.id,
+            ratio=asked.call.ratio,
+        )
         return await asked.till.payable(request, attempt, asked.call.shortfall)
+
+    async def drift(self) -> Drift:
+        """How well prompts were counted for the model that answered last."""
+        model = self.chat.model
+        return await drift_of(self.store, model.endpoint, model.name, self.tokenizer.id)
 
     async def billed_prompt(self, request: ChatRequest) -> int | None:
         """What the endpoint bills for this request's prompt, if it tells."""

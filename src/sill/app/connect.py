@@ -38,6 +38,12 @@ class Connection:
         return self.kind == "local" or parse_endpoint(self.base_url).is_local
 
     @property
+    def address(self) -> str:
+        """Where its calls really go, as the ledger names it."""
+        at = parse_endpoint(self.base_url)
+        return at.root if self.server == "ollama" else at.api
+
+    @property
     def shown_at(self) -> str:
         return "bundled local model" if self.kind == "local" else self.base_url
 

@@ -2,11 +2,13 @@
 
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 
 from ..adapters.tokens._http import Endpoint
 from ..adapters.tokens.choose import counter_for
 from ..adapters.tokens.probe import Probes
 from ..core.render import Layout
+from ..engine.drift import drift_of
 from ..engine.sizes import Remembered
 from ..engine.sizing import Sizer
 from ..ports import Store, TokenCounter
@@ -21,25 +23,36 @@ class Counting:
     sizer: Sizer
     reason: str
     window: int | None
+    ratio: float  # what estimates are scaled by
 
 
 async def choose_counter(
     wish: Wanted, connection: Connection, layout: Layout, store: Store, stack: AsyncExitStack
 ) -> Counting:
-    """The best counter for the connection's model; probes the endpoint unless that was switched off."""
+    """The best counter for the connection's model; probes the endpoint unless that was switched off.
+
+    An estimate is scaled by what past bills taught.
+    """
     client = await stack.enter_async_context(new_client())
     endpoint = Endpoint(connection.base_url, client, connection.api_key)
     may_probe = connection.kind == "local" or wish.may_probe
-    chosen = await counter_for(
+    choose = partial(
+        counter_for,
         connection.model,
         endpoint=endpoint,
         tokenizer=None if wish.tokenizer == AUTO else wish.tokenizer,
         probes=Probes() if may_probe else None,
     )
+    chosen, ratio = await choose(), 1.0
+    if (tokenizer := chosen.counter.tokenizer).kind == "estimate":
+        drift = await drift_of(store, connection.address, connection.model, tokenizer.id)
+        ratio = drift.ratio
+        chosen = await choose(ratio=ratio)
     remembered = Remembered(chosen.counter, store, cuts=chosen.cuts)
     return Counting(
         counter=chosen.counter,
         sizer=Sizer(chosen.counter, remembered.count, layout),
         reason=chosen.reason,
         window=chosen.window,
+        ratio=ratio,
     )

@@ -104,6 +104,7 @@ class Seats:
             system=system_prompt(settings, profile),
             layout=layout,
             shortfall=counted.counter.tokenizer.margin,
+            ratio=counted.ratio,
             limit_name=endpoint.limit_name,
         )
         seat.connection, seat.counting = there, counted.reason

@@ -76,6 +76,7 @@ async def _examine_app(app: App) -> list[Check]:
         ),
         ("database", "good", f"{app.database} (SQLite {sqlite3.sqlite_version})"),
         await _examine_counting(app),
+        await _examine_drift(app),
     ]
     return checks
 
@@ -95,3 +96,11 @@ async def _examine_counting(app: App) -> Check:
     if predicted.kind == "exact" and billed != predicted.tokens[0]:
         return ("answer", "bad", f"{text}: the count is not exact here; set `tokenizer` or `probe`")
     return ("answer", "good", text)
+
+
+async def _examine_drift(app: App) -> Check:
+    """What was predicted so far against what was billed."""
+    drift = await app.drift()
+    scale = f"; estimates are scaled by {app.chat.call.ratio:.2f}"
+    text = drift.words + (scale if app.tokenizer.kind == "estimate" else "")
+    return ("drift", "good" if drift.calls and not drift.most_short else "note", text)

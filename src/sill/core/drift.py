@@ -1,15 +1,12 @@
-"""Predicted against billed, kept per endpoint and tokenizer."""
+"""Predicted against billed, by endpoint and tokenizer."""
 
-import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 LOWEST, HIGHEST = 0.5, 2.0
 """No lesson moves an estimate further than this."""
 
-_TOO_LOW, _TOO_HIGH = (
-    0.5,
-    0.1,
-)  # how much of a miss is believed: falling short costs more than reserving too much
+# How much of a miss is believed: falling short costs more than reserving too much.
+_TOO_LOW, _TOO_HIGH = 0.5, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +26,27 @@ class Drift:
         """Billed over predicted, over all calls; None before the first."""
         return self.billed / self.predicted if self.predicted else None
 
+    @property
+    def words(self) -> str:
+        if not self.calls:
+            return "no bill to compare with yet"
+        calls = f"{self.calls:,} call{'s' * (self.calls != 1)}, {self.equal:,} billed to the token"
+        return (
+            f"{calls}; at worst {self.most_short:,} tokens too few and {self.most_over:,} too many"
+        )
 
-def learn(drift: Drift, predicted: int, billed: int) -> Drift:
-    """The drift after one more call. A call nobody billed or predicted teaches nothing."""
+
+def learn(drift: Drift, predicted: int, billed: int, ratio: float = 1.0) -> Drift:
+    """The drift after one more call, predicted by an estimate that was scaled by ``ratio``.
+
+    A call nobody billed or predicted teaches nothing.
+    """
     if predicted <= 0 or billed <= 0:
         return drift
-    miss = billed / predicted - 1
+    # What the scale should have been: many calls predicted with the same one teach the same.
+    miss = ratio * billed / predicted - drift.ratio
     believed = _TOO_LOW if miss > 0 else _TOO_HIGH
-    ratio = min(HIGHEST, max(LOWEST, drift.ratio * (1 + believed * miss)))
+    learned = min(HIGHEST, max(LOWEST, drift.ratio + believed * miss))
     return replace(
         drift,
         calls=drift.calls + 1,
@@ -45,19 +55,5 @@ def learn(drift: Drift, predicted: int, billed: int) -> Drift:
         billed=drift.billed + billed,
         most_short=max(drift.most_short, billed - predicted),
         most_over=max(drift.most_over, predicted - billed),
-        ratio=ratio,
+        ratio=learned,
     )
-
-
-def to_json(drift: Drift) -> str:
-    return json.dumps(asdict(drift))
-
-
-def from_json(text: str | None) -> Drift:
-    """A stored drift; one that cannot be read is one that has not begun."""
-    try:
-        values = json.loads(text or "{}")
-        drift = Drift(**values)
-        return replace(drift, ratio=min(HIGHEST, max(LOWEST, float(drift.ratio))))
-    except (TypeError, ValueError):
-        return Drift()

@@ -155,6 +155,8 @@ class Chat:
             chat=chat,
             turn=turn,
             predicted=ready.certificate.predicted,
+            tokenizer=ready.certificate.tokenizer,
+            ratio=self.call.ratio,
         )
         return self.till.model(attempt, afforded)
 

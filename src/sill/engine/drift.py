@@ -1,41 +1,24 @@
-"""Keeping what bills teach."""
+"""What bills teach about counting, as the ledger has it: every prediction with what was billed."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+import time
 
-from ..core.certificate import Certificate
-from ..core.drift import Drift, from_json, learn, to_json
+from ..core.drift import Drift, learn
+from ..ports import Store
+from .costs import compare
 
-Read = Callable[[str], Awaitable[str | None]]
-Write = Callable[[str, str], Awaitable[None]]
-
-
-@dataclass(slots=True)
-class DriftWatch:
-    """One ``Drift`` per endpoint and tokenizer, read and written as small texts by key."""
-
-    read: Read
-    write: Write
-    _known: dict[str, Drift] = field(default_factory=dict)
-
-    async def of(self, endpoint: str, tokenizer: str) -> Drift:
-        key = _key(endpoint, tokenizer)
-        if key not in self._known:
-            self._known[key] = from_json(await self.read(key))
-        return self._known[key]
-
-    async def record(self, endpoint: str, certificate: Certificate) -> Drift:
-        """Learn from a certificate whose bill has come; one without a bill changes nothing."""
-        before = await self.of(endpoint, certificate.tokenizer)
-        if certificate.actual is None:
-            return before
-        after = learn(before, certificate.predicted, certificate.actual)
-        if after != before:
-            key = _key(endpoint, certificate.tokenizer)
-            self._known[key] = after
-            await self.write(key, to_json(after))
-        return after
+REMEMBERED_MS = 30 * 86_400_000
+"""Older calls teach nothing any more: servers and models change."""
 
 
-def _key(endpoint: str, tokenizer: str) -> str:
-    return f"drift {endpoint} {tokenizer}"
+async def drift_of(
+    store: Store, endpoint: str, model: str, tokenizer: str, now_ms: int | None = None
+) -> Drift:
+    """How good this tokenizer's predictions for the model were, over the last thirty days."""
+    now = round(time.time() * 1000) if now_ms is None else now_ms
+    drift = Drift()
+    for row in await store.attempts(now - REMEMBERED_MS):
+        made, found = row.attempt, compare(row)
+        is_its = (made.endpoint, made.model, made.tokenizer) == (endpoint, model, tokenizer)
+        if is_its and found is not None:
+            drift = learn(drift, found.predicted, found.billed, made.ratio)
+    return drift

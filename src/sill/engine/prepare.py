@@ -26,7 +26,8 @@ CORRECTIONS = 4
 class Call:
     """What the model is and how it wants to be asked.
 
-    ``shortfall`` is the fraction by which counts may be too low; 0 for exact ones and bounds.
+    ``shortfall`` is the fraction by which counts may be too low; 0 for exact ones and bounds. ``ratio`` is
+    what estimates are scaled by.
     """
 
     model: str
@@ -35,6 +36,7 @@ class Call:
     system: str
     layout: Layout = "folded"
     shortfall: float = 0.0
+    ratio: float = 1.0
     limit_name: LimitName = "max_tokens"
 
     @property

@@ -67,8 +67,8 @@ CREATE TABLE attempts (
   key INTEGER PRIMARY KEY, owner TEXT NOT NULL, id TEXT NOT NULL, chat TEXT NOT NULL, turn TEXT NOT NULL,
   category TEXT NOT NULL, model TEXT NOT NULL, endpoint TEXT NOT NULL, started INTEGER NOT NULL,
   reserved INTEGER, settled INTEGER, outcome TEXT NOT NULL DEFAULT '', status INTEGER,
-  predicted INTEGER, tokenizer TEXT NOT NULL DEFAULT '', usage TEXT NOT NULL DEFAULT '', cost INTEGER,
-  UNIQUE (owner, id)
+  predicted INTEGER, tokenizer TEXT NOT NULL, ratio DOUBLE PRECISION NOT NULL,
+  usage TEXT NOT NULL DEFAULT '', cost INTEGER, UNIQUE (owner, id)
 )
 --;
 CREATE INDEX attempts_by_time ON attempts (owner, started)
@@ -101,9 +101,9 @@ CREATE VIRTUAL TABLE words USING fts5 (
   text, content='', tokenize='unicode61 remove_diacritics 2'
 )
 --;
-INSERT INTO workspaces (owner, id, created) VALUES ('local', 'w', 1794720152253)
+INSERT INTO workspaces (owner, id, created) VALUES ('local', 'w', 1794720728273)
 --;
-INSERT INTO chats (key, owner, id, workspace, title, created, used, turns, head, pinned, archived) VALUES (1, 'local', '8d14682f085506aee6e9d34c03e3cbc1', 'w', 'A frozen chat', 1794720152253, 1794720152262, 2, 1, 0, 0)
+INSERT INTO chats (key, owner, id, workspace, title, created, used, turns, head, pinned, archived) VALUES (1, 'local', '824b4048d337f32fe79480665aaf9fbc', 'w', 'A frozen chat', 1794720728273, 1794720728279, 2, 1, 0, 0)
 --;
 INSERT INTO contents (key, owner, hash, size, codec, body) VALUES (1, 'local', X'5f37a12d90a62e28176547f24fc3150ae7f7f81a1d5cf81f4484a9c5e3caba4a', 111, 1, X'789c8bcc2f55482c4a55c8cecc4b5128c9572848cd2fc849554884f0d23273528bf51422a9a608007f2a268f')
 --;
@@ -111,7 +111,7 @@ INSERT INTO contents (key, owner, hash, size, codec, body) VALUES (2, 'local', X
 --;
 INSERT INTO contents (key, owner, hash, size, codec, body) VALUES (3, 'local', X'3a973d2fc3110defffcb103944b107ffc6e302f4cb22ef0fa6aea205f2917477', 5, 0, X'626f617473')
 --;
-INSERT INTO contents (key, owner, hash, size, codec, body) VALUES (4, 'local', X'0dd67b2b6fdda035ba74cd0669186d70835476f6a13dca1955621b603bc64c2b', 79, 1, X'789c8b36d451324e4b3348b348b44c354d36323030314a35b54c33494a3335343736b1b4303050d2898e264291416c6c2c00386c1462')
+INSERT INTO contents (key, owner, hash, size, codec, body) VALUES (4, 'local', X'173596b5abbfaa185a2f7d2282a607102846cb163cff06f1aa3c2e1059694b17', 79, 1, X'789c8b36d451b23435324a4bb44c49344eb34c32314a354b32344ab23433304ab4484b344a4b53d2898e264291416c6c2c005b8815da')
 --;
 INSERT INTO contents (key, owner, hash, size, codec, body) VALUES (5, 'local', X'3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3', 3, 0, X'74776f')
 --;
@@ -129,9 +129,9 @@ INSERT INTO uses (content, chat, owner, fence) VALUES (5, 1, 'local', 2)
 --;
 INSERT INTO uses (content, chat, owner, fence) VALUES (6, 1, 'local', 2)
 --;
-INSERT INTO turns (key, owner, id, chat, sequence, parent, depth, status, fence, started, took, epoch, model, endpoint, outcome, certificate, usage, refs, frame, plan) VALUES (1, 'local', '3ff0f8a9e5c20042e59f4bf517349800', 1, 1, NULL, 0, 'complete', 1, 1794720152257, 5, NULL, 'm', 'http://localhost/v1', 'stop', '["exact","words",12,"template",13]', '[13,4,2,1,3]', '["note.md"]', NULL, X'ab56ca2c49cd2d56b2528856cacf4b55c8482c4aca2f2d5218096ca5d85a00')
+INSERT INTO turns (key, owner, id, chat, sequence, parent, depth, status, fence, started, took, epoch, model, endpoint, outcome, certificate, usage, refs, frame, plan) VALUES (1, 'local', '9522fa9da3f9b42e6b12b9602a8fa2ff', 1, 1, NULL, 0, 'complete', 1, 1794720728275, 5, NULL, 'm', 'http://localhost/v1', 'stop', '["exact","words",12,"template",13]', '[13,4,2,1,3]', '["note.md"]', NULL, X'ab56ca2c49cd2d56b2528856cacf4b55c8482c4aca2f2d5218096ca5d85a00')
 --;
-INSERT INTO turns (key, owner, id, chat, sequence, parent, depth, status, fence, started, took, epoch, model, endpoint, outcome, certificate, usage, refs, frame, plan) VALUES (2, 'local', '97c41f3514da479541ef21fa87e0d1a8', 1, 2, 1, 1, 'partial', 2, 1794720152262, 5, 4, 'm', 'http://localhost/v1', 'stop', '["exact","words",12,"template",13]', '[13,4,2,1,3]', '["note.md"]', NULL, X'ab56ca2c49cd2d56b25288562a29cf578aad0500')
+INSERT INTO turns (key, owner, id, chat, sequence, parent, depth, status, fence, started, took, epoch, model, endpoint, outcome, certificate, usage, refs, frame, plan) VALUES (2, 'local', '8ebc48aee9dbdae4971e9f7b08a662d0', 1, 2, 1, 1, 'partial', 2, 1794720728279, 5, 4, 'm', 'http://localhost/v1', 'stop', '["exact","words",12,"template",13]', '[13,4,2,1,3]', '["note.md"]', NULL, X'ab56ca2c49cd2d56b25288562a29cf578aad0500')
 --;
 INSERT INTO messages (turn, position, owner, role, carries, content) VALUES (1, 0, 'local', 'user', '', 2)
 --;
@@ -147,17 +147,17 @@ INSERT INTO requests (key, owner, turn, position, certificate, size, hash, frame
 --;
 INSERT INTO requests (key, owner, turn, position, certificate, size, hash, frame, recipe) VALUES (3, 'local', 2, 0, '["exact","words",12,"template",null]', 271, X'23d4f0066d478de701a656780b16edb52e5a64974259b0de9dedcb5ba341dbc9', NULL, X'4d8e410a02311004110ffea3cf39acd77c452484dd4116938c6426a884fc679fe3934c10c56377154dbf761591170ab088308824e22f24b0a78acc817a2f4f511a70e6a49414f6b0ed9bf9f12294ff29f4ce68e73ee61f4ef94aa9cf1da7c94034938fb09a0b7d93e39bae3c948a35cda12ce4caf8f0d15a7b03')
 --;
-INSERT INTO leases (chat, owner, fence, holder, expires) VALUES (1, 'local', 2, 'vm:674c0488-d9aa-4870-ba92-08256dc3b47a:pid:[4026531836]/24395/648529/c7bb103c0bdc834c77bf535f5aca3cac', 0)
+INSERT INTO leases (chat, owner, fence, holder, expires) VALUES (1, 'local', 2, 'vm:674c0488-d9aa-4870-ba92-08256dc3b47a:pid:[4026531836]/1594/706142/86ccf6c3c3cded838b6ede25e46e8255', 0)
 --;
 INSERT INTO tokenizers (key, owner, id) VALUES (1, 'local', 'words')
 --;
 INSERT INTO counts (tokenizer, hash, owner, tokens) VALUES (1, X'a4c2b77e81b7abdab7197412aeb4252edd3af0b573c2b2c83b181370eec258ec', 'local', 7)
 --;
-INSERT INTO attempts (key, owner, id, chat, turn, category, model, endpoint, started, reserved, settled, outcome, status, predicted, tokenizer, usage, cost) VALUES (1, 'local', 'a9d0fc4b48db1e6370d22ad6767c7d89', '8d14682f085506aee6e9d34c03e3cbc1', '97c41f3514da479541ef21fa87e0d1a8', 'main', 'm', 'http://x', 1794720152264, 2, 1794720152264, 'complete', 200, 1, '', '', 3)
+INSERT INTO attempts (key, owner, id, chat, turn, category, model, endpoint, started, reserved, settled, outcome, status, predicted, tokenizer, ratio, usage, cost) VALUES (1, 'local', 'd00541354e5a8baec389207e8c827a0b', '824b4048d337f32fe79480665aaf9fbc', '8ebc48aee9dbdae4971e9f7b08a662d0', 'main', 'm', 'http://x', 1794720728281, 2, 1794720728281, 'complete', 200, 1, '', '1.0', '', 3)
 --;
-INSERT INTO proposals (key, owner, id, chat, turn, status, created, decided, decided_by, codec, body) VALUES (1, 'local', 'p', '8d14682f085506aee6e9d34c03e3cbc1', '97c41f3514da479541ef21fa87e0d1a8', 'open', 1794720152264, NULL, '', 0, X'7b7d')
+INSERT INTO proposals (key, owner, id, chat, turn, status, created, decided, decided_by, codec, body) VALUES (1, 'local', 'p', '824b4048d337f32fe79480665aaf9fbc', '8ebc48aee9dbdae4971e9f7b08a662d0', 'open', 1794720728281, NULL, '', 0, X'7b7d')
 --;
-INSERT INTO memories (key, owner, id, workspace, text, turn, created, updated) VALUES (1, 'local', '7d5a09675457b672ee06709118df4367', 'w', X'746561', '', 1794720152268, 1794720152268)
+INSERT INTO memories (key, owner, id, workspace, text, turn, created, updated) VALUES (1, 'local', '857a952d4306ffb1cf64764d83d29a0b', 'w', X'746561', '', 1794720728282, 1794720728282)
 --;
 INSERT INTO words (rowid, text) VALUES (1, 'one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour 
 

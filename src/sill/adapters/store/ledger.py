@@ -25,7 +25,7 @@ async def begin(
                 return OverCap(cap, before, wanted)
     await transaction.run(
         "INSERT INTO attempts (owner, id, chat, turn, category, model, endpoint, started, reserved,"
-        f" predicted) VALUES (?, ?, ?, ?, ?, ?, ?, {transaction.now}, ?, ?)",
+        f" predicted, tokenizer, ratio) VALUES (?, ?, ?, ?, ?, ?, ?, {transaction.now}, ?, ?, ?, ?)",
         transaction.owner,
         id,
         attempt.chat,
@@ -35,6 +35,8 @@ async def begin(
         attempt.endpoint,
         attempt.reserved,
         attempt.predicted,
+        attempt.tokenizer,
+        attempt.ratio,
     )
     return None
 
@@ -69,8 +71,8 @@ async def every(
 ) -> list[StoredAttempt]:
     given = [(name, value) for name, value in (("chat", chat), ("turn", turn)) if value is not None]
     rows = await transaction.rows(
-        "SELECT id, category, model, endpoint, chat, turn, predicted, reserved, started, settled,"
-        " outcome, status, usage, cost FROM attempts WHERE owner = ? AND started >= ?"
+        "SELECT id, category, model, endpoint, chat, turn, predicted, reserved, tokenizer,"
+        " ratio, started, settled, outcome, status, usage, cost FROM attempts WHERE owner = ? AND started >= ?"
         + "".join(f" AND {name} = ?" for name, _ in given)
         + " ORDER BY started, key",
         transaction.owner,
@@ -81,8 +83,8 @@ async def every(
 
 
 def _attempt(row: Row) -> StoredAttempt:
-    id, *fields = row[:8]
-    started, settled, outcome, status, usage, cost = row[8:]
+    id, *fields = row[:10]
+    started, settled, outcome, status, usage, cost = row[10:]
     settlement = Settlement(outcome, status, codec.usage(usage), cost)
     return StoredAttempt(
         id, Attempt(*fields), started, settled, None if settled is None else settlement

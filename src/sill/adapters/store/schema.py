@@ -72,8 +72,8 @@ CREATE TABLE attempts (
   key {key}, owner TEXT NOT NULL, id TEXT NOT NULL, chat TEXT NOT NULL, turn TEXT NOT NULL,
   category TEXT NOT NULL, model TEXT NOT NULL, endpoint TEXT NOT NULL, started {int} NOT NULL,
   reserved {int}, settled {int}, outcome TEXT NOT NULL DEFAULT '', status {int},
-  predicted {int}, tokenizer TEXT NOT NULL DEFAULT '', usage TEXT NOT NULL DEFAULT '', cost {int},
-  UNIQUE (owner, id)
+  predicted {int}, tokenizer TEXT NOT NULL, ratio DOUBLE PRECISION NOT NULL,
+  usage TEXT NOT NULL DEFAULT '', cost {int}, UNIQUE (owner, id)
 );
 CREATE INDEX attempts_by_time ON attempts (owner, started);
 CREATE INDEX attempts_of_chat ON attempts (owner, chat, started);
