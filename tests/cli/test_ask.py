@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from sill.cli.main import cli, run
+from sill.core.messages import fingerprint
 
 KEYS = [
     "answer", "outcome", "model", "endpoint", "certificate", "usage", "cost", "references", "chat", "turn", "ms",
@@ -81,6 +82,8 @@ def test_the_json_object_has_exactly_the_documented_keys(chosen):
         == report["usage"]["prompt"]
     )
     assert report["turn"] and report["chat"]
+    shown = fingerprint("The oven was built in May.\n")
+    assert report["references"] == [{"path": "note.md", "origin": "file", "fingerprint": shown}]
 
 
 @pytest.mark.slow

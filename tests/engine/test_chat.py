@@ -10,7 +10,8 @@ import pytest
 from sill.core.budget import Profile
 from sill.core.certificate import Certificate, Usage
 from sill.core.documents import Document
-from sill.core.messages import Message
+from sill.core.messages import Message, fingerprint
+from sill.core.references import Reference
 from sill.core.usage import plan_from_json
 from sill.engine.chat import Chat
 from sill.engine.events import Delta, Finished, Notice, Refused, Started
@@ -102,6 +103,52 @@ def test_an_unchanged_file_is_sent_once():
 
     assert [str(contents(request)).count("one two three") for request in chat.model.sent] == [1, 1]
     assert stored(chat)[1].messages[0] == Message("user", "second")
+
+
+def test_a_turn_refers_to_every_file_its_request_shows():
+    chat = make_chat(["ok"], ["ok"], ["ok"])
+    other, new = Document("other.md", "four five"), Document("note.md", "six")
+
+    async def run():
+        shown, id = [], None
+        for files in ((NOTE,), (other,), (new, other)):
+            *_, finished = [e async for e in chat.ask(id, Question("q", files))]
+            id = finished.chat
+            shown.append(finished.references)
+        return shown
+
+    def file(document):
+        return Reference("file", document.path, fingerprint=fingerprint(document.text))
+
+    shown = asyncio.run(run())
+
+    # A file that was shown before is still in the request when nobody names it.
+    assert [set(references) for references in shown] == [
+        {file(NOTE)},
+        {file(NOTE), file(other)},
+        {file(new), file(other)},
+    ]
+    assert [json.loads(turn.references) for turn in stored(chat)] == [
+        [{"path": one.path, "origin": "file", "fingerprint": one.fingerprint} for one in references]
+        for references in shown
+    ]
+
+
+def test_a_turn_without_files_refers_to_nothing():
+    chat = make_chat(["ok"])
+
+    finished = asyncio.run(talk(chat, "hi"))[-1]
+
+    assert (finished.references, stored(chat)[0].references) == ((), "")
+
+
+def test_a_file_that_was_left_out_is_not_referred_to():
+    chat = make_chat(["ok"])
+    large = Document("large.md", "# Heading\n" + "word " * 900)
+
+    finished = asyncio.run(talk(chat, "what is in it?", files=[large, NOTE]))[-1]
+
+    assert [one.path for one in finished.references] == ["note.md"]
 
 
 def test_a_changed_file_is_told_and_the_next_plan_starts_from_it():

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ..app import App
+from ..core.references import rows_of
 from ..engine.events import Delta, Finished, Notice, Refused, Started
 from ..errors import FileRefused, UsageError
 from .common import endpoint_options, opened, run_async
@@ -146,8 +147,8 @@ def report(app: App, outcome: Finished | Refused) -> dict[str, Any]:
             "cached": usage.cached if usage else None,
             "completion": usage.completion if usage else None,
         },
-        "cost": in_dollars(outcome.cost) if isinstance(outcome, Finished) else 0.0,
-        "references": [],
+        "cost": in_dollars(outcome.cost),
+        "references": rows_of(outcome.references) if isinstance(outcome, Finished) else [],
         "chat": outcome.chat if isinstance(outcome, Finished) else None,
         "turn": outcome.turn if isinstance(outcome, Finished) else None,
         "ms": outcome.took_ms if isinstance(outcome, Finished) else 0,

@@ -8,7 +8,7 @@ import click
 
 from ..core.graph import Edge, as_dot
 from ..core.links import Link
-from ..core.references import Reference, carried, most_used
+from ..core.references import Reference, carried, most_used, paths_in
 from ..ports import Store, Vault
 from .screen import plain
 from .vault import opened, run_async, vault_option
@@ -25,7 +25,7 @@ from .vault import opened, run_async, vault_option
 def command(top: int, dot: bool, as_json: bool, database: str | None, vault: Path | None) -> int:
     """List the documents of the vault that chats used most.
 
-    A document counts once for each turn it was sent in, named in or recalled in.
+    A document counts once for each turn that it was shown in or named in.
     """
     folder = (vault or Path.cwd()).resolve()
     uses = run_async(_uses(database, folder))
@@ -71,7 +71,8 @@ async def _every_use(
             for message in turn.messages:
                 if message.role == "user" and not message.hidden:
                     found += await vault.references(message.text)
-            for path in dict.fromkeys(reference.path for reference in found):
+            paths = (*(reference.path for reference in found), *paths_in(turn.references))
+            for path in dict.fromkeys(paths):
                 if path is not None:
                     yield chat.title or chat.id, Reference("file", path)
 

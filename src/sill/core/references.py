@@ -1,5 +1,6 @@
 """Where a message comes from: the documents that were named, given, read, found or recalled."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, assert_never
@@ -122,6 +123,20 @@ def carried(messages: Iterable[Message]) -> tuple[Reference, ...]:
             case _:
                 continue
     return deduplicated(found)
+
+
+def rows_of(references: Iterable[Reference]) -> list[dict[str, str | None]]:
+    """As they are stored and printed: which document, why, and in which state."""
+    return [
+        {"path": one.path, "origin": one.origin, "fingerprint": one.fingerprint}
+        for one in references
+    ]
+
+
+def paths_in(stored: str) -> list[str]:
+    """The documents in a turn's stored references."""
+    rows = json.loads(stored) if stored else []
+    return [row["path"] for row in rows if isinstance(row, dict) and row.get("path")]
 
 
 def freshness(reference: Reference, text: str | None) -> Freshness:

@@ -1,6 +1,7 @@
 """One chat turn: read, size, plan, write, call the model, write."""
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
@@ -8,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from ..core.messages import Epoch, Message, Status
+from ..core.references import Reference, rows_of
 from ..core.request import ChatRequest, encode
 from ..core.shortfall import find_shortfall
 from ..core.usage import plan_json
@@ -209,6 +211,9 @@ class Chat:
             model=self.model.name,
             endpoint=self.model.endpoint,
             error=reply.error,
+            references=tuple(
+                Reference("file", f.path, fingerprint=f.fingerprint) for f in ready.files
+            ),
         )
 
 
@@ -270,6 +275,7 @@ def _closing(finished: Finished) -> Closing:
         certificate=finished.certificate,
         usage=finished.usage,
         took_ms=finished.took_ms,
+        references=json.dumps(rows_of(finished.references)) if finished.references else "",
     )
 
 

@@ -6,6 +6,7 @@ from typing import Literal
 from ..core.certificate import Certificate, Usage
 from ..core.cost import OverLimit, PriceUnknown
 from ..core.plan import Plan
+from ..core.references import Reference
 from ..errors import LimitReached, ProviderError
 
 Outcome = Literal["complete", "partial", "failed", "cancelled"]
@@ -65,6 +66,7 @@ class Finished:
     endpoint: str = ""
     cost: int | None = None  # of everything it took, in billionths of a dollar; None is unknown
     error: ProviderError | LimitReached | None = None
+    references: tuple[Reference, ...] = ()  # the files that the request showed
 
 
 @dataclass(frozen=True, slots=True)

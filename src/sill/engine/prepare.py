@@ -8,7 +8,7 @@ from ..core.budget import Budget, Profile, budget
 from ..core.certificate import Certificate
 from ..core.changes import outline_of
 from ..core.documents import Document
-from ..core.messages import Message, Sized
+from ..core.messages import FileStamp, Message, Sized
 from ..core.plan import Ask, OverBudget, Plan, plan_context
 from ..core.render import Layout, render
 from ..core.request import ChatRequest, LimitName
@@ -59,6 +59,7 @@ class Prepared:
     request: ChatRequest
     certificate: Certificate
     messages: tuple[Message, ...]  # what is new: hidden context, then the question
+    files: tuple[FileStamp, ...] = ()  # everything the request shows of files, new or not
 
 
 async def prepare(
@@ -99,7 +100,9 @@ async def prepare(
                 predicted=counts.tokens[0],
                 template=counter.tokenizer.template,
             )
-            return Prepared(plan, request, certificate, _new(plan, asked))
+            shown = ledger.read(ledger.window(turns, plan.epoch), plan.epoch).after(plan.hidden)
+            files = tuple(holding.stamp for holding in shown.held.values())
+            return Prepared(plan, request, certificate, _new(plan, asked), files)
         limits = limits.less(excess)
     reason = "the endpoint counts more tokens than the parts of the request add up to"
     return Refused(counts.tokens[0], call.budget.room, reason)
