@@ -17,6 +17,10 @@ from ..errors import SillError, UsageError
 COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("chat", "Talk with a model about the files of a folder."),
     "ask": ("ask", "Ask one question and print the answer."),
+    "edit": ("edit", "Ask a model to change files, look at the diff, apply what you agree to."),
+    "undo": ("undo", "Take back the edit that was applied last, or a named one."),
+    "redo": ("undo", "Do again what was undone."),
+    "history": ("undo", "List the edits that were applied in a folder."),
     "explain": ("explain", "Show what a request held, item by item, and why."),
     "replay": ("replay", "Plan a stored turn again, for its model or another."),
     "chats": ("chats", "List, read, search, name, export and delete chats."),

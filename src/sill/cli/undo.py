@@ -1,0 +1,113 @@
+"""``sill undo``, ``sill redo`` and ``sill history``: what was applied, back and forth."""
+
+import json
+from collections.abc import Callable, Coroutine
+from datetime import datetime
+from typing import Any, TypeVar
+
+import click
+
+from ..adapters.vault.undo import Nothing, Record
+from ..app import open_storage
+from ..app.edits import Edits, Turned, open_edits
+from .common import run_async, settled
+from .edit import outcome_json, tell
+from .screen import plain
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _folder_options(function: F) -> F:
+    options = [
+        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        click.option("--db", "database", metavar="PATH", help="Where chats are kept."),
+        click.option("--vault", metavar="DIR", help="Folder of notes; default: the current one."),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@click.command("undo")
+@click.argument("id", required=False)
+@_folder_options
+def undo(id: str | None, as_json: bool, **given: Any) -> int:
+    """Take back the edit that was applied last, or the one with this ID of `sill history`.
+
+    Files that were changed since are a conflict: nothing is written then, and the exit code is 1.
+    """
+    return _turned("undone", _run(given, lambda edits: edits.undo(id)), as_json)
+
+
+@click.command("redo")
+@click.argument("id", required=False)
+@_folder_options
+def redo(id: str | None, as_json: bool, **given: Any) -> int:
+    """Do again what was undone last, or the edit with this ID."""
+    return _turned("redone", _run(given, lambda edits: edits.redo(id)), as_json)
+
+
+@click.command("history")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
+@_folder_options
+def history(limit: int, as_json: bool, **given: Any) -> None:
+    """List the edits that were applied in the folder, newest first."""
+    records = _run(given, lambda edits: edits.history(limit))
+    if as_json:
+        click.echo(json.dumps([_record_json(record) for record in records], ensure_ascii=False))
+    for record in () if as_json else records:
+        state = "" if record.is_applied else " (undone)"
+        gone = "" if record.is_kept else " (too old to be undone)"
+        files = ", ".join(f"{file.path} {file.kind}" for file in record.files)
+        click.echo(f"{record.id}  {_when(record.when_ms)}  {plain(record.by)}{state}{gone}")
+        click.echo(f"    {plain(_one_line(record.explanation))}")
+        click.echo(f"    {plain(files)}")
+
+
+def _run(given: dict[str, Any], work: Callable[[Edits], Coroutine[Any, Any, T]]) -> T:
+    where = settled(given)
+
+    async def opened() -> T:
+        async with open_storage(where.settings) as store:
+            edits = open_edits(where.folder, store)
+            await edits.recover()
+            return await work(edits)
+
+    return run_async(opened())
+
+
+def _turned(word: str, outcome: Turned, as_json: bool) -> int:
+    """Print what came of an undo or redo; the exit code."""
+    if isinstance(outcome, Nothing):
+        if as_json:
+            click.echo(json.dumps({"outcome": "nothing", **outcome_json(None)}))
+        click.echo(f"sill: {plain(outcome.reason)}", err=True)
+        return 1
+    body = outcome_json(outcome)
+    if as_json:
+        named = next((name for name, value in body.items() if value is not None), "")
+        shown = {"outcome": word if named == "applied" else named, **body}
+        click.echo(json.dumps(shown, ensure_ascii=False))
+    return tell(outcome, word)
+
+
+def _record_json(record: Record) -> dict[str, Any]:
+    return {
+        "id": record.id,
+        "when_ms": record.when_ms,
+        "by": record.by,
+        "explanation": record.explanation,
+        "files": [{"path": file.path, "change": file.kind} for file in record.files],
+        "applied": record.is_applied,
+        "kept": record.is_kept,
+        "patch_id": record.patch_id,
+    }
+
+
+def _when(ms: int) -> str:
+    return datetime.fromtimestamp(ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
