@@ -12,6 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OLDEST = (3, 11)
+EXTRAS = "local,hf,semantic,postgres,dev"
 
 
 def main(venv: Path) -> int:
@@ -50,10 +51,9 @@ def install(python: Path) -> bool:
     constraints = ROOT / "constraints.txt"
     if subprocess.call([*pip, "-c", str(constraints), "uv"]) != 0:
         return False
+    wanted = f"{ROOT}[{EXTRAS}]"
     uv = [str(python), "-m", "uv", "pip", "install", "--python", str(python)]
-    return (
-        subprocess.call([*uv, "-c", str(constraints), "-e", f"{ROOT}[local,hf,semantic,postgres,dev]"]) == 0
-    )
+    return subprocess.call([*uv, "-c", str(constraints), "-e", wanted]) == 0
 
 
 def works(python: Path) -> bool:
