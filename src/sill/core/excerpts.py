@@ -18,12 +18,14 @@ from .periods import day_of
 from .recall import Query, Scored
 from .stems import terms
 
-WHOLE_EACH = 220  # tokens of the slot for each utterance that is quoted whole
+WHOLE_EACH = 320  # tokens of the slot for each utterance that is quoted whole
 WHOLE_MOST = 480  # characters of an utterance that may be quoted whole
 BRIEF_MOST = 200  # characters of a sentence that stands for its utterance
-LEAST_CHANCE = 0.0005  # less than this is not worth a token
-DAY_TOKENS = 7  # of the line with the day; the whole is counted before it is used
+LEAST_CHANCE = 0.0001  # less than this is not worth a token
+DAY_TOKENS = 4  # of the line with the day; the whole is counted before it is used
 _LENGTH_COUNTS = 0.7  # 1 would fill the slot with the shortest, 0 ignores how long a quote is
+_LENGTH_OF_SENTENCE = 0.5
+_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 
 GAP = " … "
 _SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]+[」』”]?|\n|\s(?=\[)")
@@ -110,9 +112,12 @@ def message(chosen: Sequence[Quote]) -> Message:
     lines: list[str] = []
     day: date | None = None
     for quote in ordered:
-        if day_of(quote.said.moment_ms) != day:
-            day = day_of(quote.said.moment_ms)
-            lines.append(f"{day.day} {day:%b} {day.year}")
+        said_on = day_of(quote.said.moment_ms)
+        if said_on != day:
+            is_same_year = day is not None and day.year == said_on.year
+            lines.append(f"{said_on.day} {_MONTHS[said_on.month - 1]}")
+            lines[-1] += "" if is_same_year else f" {said_on.year}"
+            day = said_on
         lines.append(quote.line)
     fields = {"type": "recalled_turns", "schema_version": 1, "content": "\n".join(lines)}
     encoded = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
@@ -141,7 +146,9 @@ def _worth(memory: Memory, sentence: str, wanted: Mapping[str, float]) -> float:
         for term in said
         if term in memory.words.places
     )
-    return worth * (0.5 if sentence.rstrip().endswith("?") else 1.0)
+    if sentence.endswith("?") or sentence.startswith("["):
+        worth *= 0.5  # asked, or an aside: rarely what was told
+    return worth / len(sentence) ** _LENGTH_OF_SENTENCE
 
 
 def _cut(sentence: str, room: int) -> str:

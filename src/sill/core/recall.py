@@ -16,23 +16,32 @@ from .periods import closeness, day_of, named
 from .stems import COMMON, stem, words
 
 _NEAR = (0.3, 0.5, 0.7, 1.0, 1.0, 1.0, 0.7, 0.5, 0.3)  # what a neighbour's words say, by distance
-_LEADERS = 8  # utterances whose words widen the search
-_WIDENING = 12  # words that are taken from them
+_LEADERS = 12  # utterances whose words widen the search
+_WIDENING = 16  # words that are taken from them
 _SUBJECT = 0.5  # what a word of the recent subject counts beside a word of the question
 
 # A chance is 1 / (1 + exp(-sum)): what an utterance starts with, and what a unit of each signal adds.
-START_WITHOUT = -10.8
+START_WITHOUT = -10.7
 WITHOUT_MEANING = {
-    "share": 2.1, "before": 0.2, "around": 0.3, "sitting": 2.5, "speaker": 1.2, "speaker and words": 0.25,
-    "time": 1.3, "pairs": 0.3, "widened": 0.6, "says": -0.55, "rare": 0.7, "asks": -0.7, "opens": 0.3,
-    "times": 0.25, "names": 0.25, "own": 0.1, "answers": -0.3,
+    "share": 2.05, "before": 0.25, "around": 0.3, "sitting": 2.5, "speaker": 1.2, "speaker and words": 0.15,
+    "time": 1.4, "pairs": 0.4, "widened": 0.65, "says": -0.65, "rare": 0.75, "asks": -0.65, "opens": 0.35,
+    "times": 0.25, "names": 0.3, "own": 0.1, "answers": -0.25,
 }  # fmt: skip
-START_WITH = -10.8
+START_WITH = -10.7
 WITH_MEANING = {
-    "share": 2.1, "before": 0.2, "around": 0.05, "sitting": 2.35, "speaker": 1.0, "speaker and words": 0.3,
-    "time": 1.5, "pairs": 0.25, "widened": 0.35, "says": -0.6, "rare": 0.75, "asks": -0.7, "opens": 0.3,
-    "times": 0.3, "names": 0.15, "own": 0.15, "meaning": 0.3, "meaning with next": 0.2, "meaning with last": 0.2,
+    "share": 1.9, "before": 0.15, "around": 0.05, "sitting": 2.4, "speaker": 1.05, "speaker and words": 0.3,
+    "time": 1.55, "pairs": 0.3, "widened": 0.4, "says": -0.6, "rare": 0.75, "asks": -0.75, "opens": 0.5,
+    "times": 0.3, "names": 0.15, "own": 0.15, "meaning": 0.2, "meaning with next": 0.1, "meaning with last": 0.35,
 }  # fmt: skip
+
+# Words that questions are made of: they say what kind of answer is wanted, and little about where it stands.
+_ASKING_WORDS = """
+according after any before both come consider current decide describe different do during each feel first get go happen
+kind last like likely long main make many mention might more most much name new often one other plan reason recent
+recently say share some sort specific still take talk tell thing think time together two type use want way year
+"""
+_ASKING = frozenset(stem(word) for word in _ASKING_WORDS.split())
+_ASKING_COUNTS = 0.5
 
 _ASKER = frozenset(["i", "i'm", "i've", "i'd", "my", "me", "mine"])
 _ASKED = frozenset(["you", "you've", "you'd", "your", "yours"])
@@ -74,7 +83,7 @@ def query(question: str, recent: Sequence[str] = ()) -> Query:
     ``recent`` are the questions before this one, the latest last. "And when was that?" is searched with the
     words of the latest one that stands by itself.
     """
-    wanted = dict.fromkeys(_terms(question), 1.0)
+    wanted = {term: _ASKING_COUNTS if term in _ASKING else 1.0 for term in _terms(question)}
     text = question
     if is_follow_up(question):
         for earlier in reversed(recent):

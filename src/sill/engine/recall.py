@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from ..core import excerpts
 from ..core.budget import Budget
+from ..core.excerpts import Quote
 from ..core.memory import Memory, Utterance, utterance
 from ..core.messages import Epoch, Message, Sized, Turn
 from ..core.offers import FileOffer
@@ -21,7 +22,6 @@ from .sizing import Sizer
 from .vectors import Vectors
 
 OPEN_CHATS = 8  # whose memories are kept ready
-FITTINGS = 3  # lines take other numbers of tokens together than alone: the room is corrected by what they took
 
 
 @dataclass(slots=True)
@@ -105,6 +105,8 @@ async def planned(
     roomy = plan_context(reserving(budget, size), ask, turns, epoch, offers)
     if isinstance(roomy, OverBudget):
         return plain
+    if size > budget.recall:  # the history is long: what the latest turns leave free is used, too
+        size = max(size, min(budget.high, budget.room) - roomy.tokens)
     found = await _recall(recalling, shelf, turns, roomy.epoch, size)
     if found is None:
         return plain
@@ -139,14 +141,24 @@ async def _recall(
         if excerpts.countable(quote).removesuffix("\\n") not in known
     ]
     counts = await recalling.sizer.count([excerpts.countable(quote) for quote in found])
-    best, room = None, size
-    for _ in range(FITTINGS):
-        chosen = excerpts.fit(found, counts.tokens, room)
+    return await _fitted(recalling.sizer, found, counts.tokens, size)
+
+
+async def _fitted(
+    sizer: Sizer, found: Sequence[Quote], tokens: Sequence[int], size: int
+) -> Sized | None:
+    """As many quotes as fit, counted together: side by side they take other numbers of tokens than alone."""
+    best: Sized | None = None
+    room = size
+    for spare in (0, 4, 12, size // 8):
+        chosen = excerpts.fit(found, tokens, room - spare)
         if not chosen:
             return best
-        (sized,) = await recalling.sizer.messages([excerpts.message(chosen)])
-        if sized.tokens <= size:
+        (sized,) = await sizer.messages([excerpts.message(chosen)])
+        if sized.tokens <= size and (best is None or sized.tokens > best.tokens):
             best = sized
+        if best is not None and spare:
+            return best
         room += size - sized.tokens
     return best
 
