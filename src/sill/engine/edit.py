@@ -122,6 +122,7 @@ class Editor:
     shape: Shape
     preferred: Format = "schema"
     limits: Limits | None = None
+    repairs: int = REPAIRS  # how often a reply that cannot be used may be corrected
     is_enabled: bool = True
     new_id: Callable[[], str] = lambda: secrets.token_hex(8)
 
@@ -220,7 +221,7 @@ class Editor:
     ) -> _Verdict:
         request, certificate = ready.prepared.request, ready.prepared.certificate
         problems: tuple[Problem, ...] = ()
-        for repairs_left in range(REPAIRS, -1, -1):
+        for repairs_left in range(self.repairs, -1, -1):
             text, failure = await self._call(turn, request, certificate, stop)
             if failure is not None:
                 return failure
