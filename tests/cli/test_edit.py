@@ -298,3 +298,16 @@ def test_a_real_server_is_held_to_the_schema(chosen):
     assert report["outcome"] in ("proposed", "nothing", "truncated", "invalid"), done.stderr
     assert report["certificate"]["predicted"] == report["certificate"]["actual"]
     assert files(chosen) == {"note.md": "one\n"}
+
+
+def test_a_proposal_and_its_fate_are_part_of_the_chat(home):
+    with asking(home, proposes(MILK)) as user:
+        _, report = edited(user, "note.md", "--yes")
+        user.sill("undo")
+        [turn] = json.loads(user.sill("chats", "show", report["chat"], "--json").stdout)
+        shown = user.sill("chats", "show", report["chat"]).stdout
+
+    [proposal] = turn["proposals"]
+    assert (proposal["id"], proposal["status"]) == (report["proposal"], "undone")
+    assert (proposal["files"], proposal["decided_ms"] is not None) == (["note.md"], True)
+    assert "undone by" in shown and "note.md" in shown

@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 import click
 
 from ..app import open_storage
+from ..engine.proposals import touched_files
 from ..errors import UsageError
 from ..ports import Store, StoredTurn
-from ..records import ChatInfo
+from ..records import ChatInfo, StoredProposal
 from .common import run_async, settled
 from .screen import plain
 
@@ -82,18 +83,23 @@ def list_command(everything: bool, everywhere: bool, as_json: bool, **given: Any
 def show_command(chat: str, as_json: bool, **given: Any) -> None:
     """Print what was said in a chat."""
 
-    async def work(store: Store, workspace: str) -> list[StoredTurn]:
-        return await store.turns((await find_chat(store, workspace, chat)).id)
+    async def work(store: Store, workspace: str) -> tuple[list[StoredTurn], list[StoredProposal]]:
+        id = (await find_chat(store, workspace, chat)).id
+        return await store.turns(id), await store.proposals(id)
 
-    turns = _run(given, work)
+    turns, proposals = _run(given, work)
     if as_json:
-        click.echo(json.dumps([_turn_json(turn) for turn in turns], ensure_ascii=False))
+        shown = [_turn_json(turn, [p for p in proposals if p.turn == turn.id]) for turn in turns]
+        click.echo(json.dumps(shown, ensure_ascii=False))
     for turn in [] if as_json else turns:
         click.echo(f"-- {turn.id[:SHORT_ID]} · {_when(turn.started_ms)} · {turn.status}")
         for message in turn.messages:
             if message.carries is None:
                 name = "you" if message.role == "user" else turn.model
                 click.echo(f"{plain(name)}: {plain(message.text)}")
+        for proposal in proposals:
+            if proposal.turn == turn.id:
+                click.echo(f"edit {proposal.id[:SHORT_ID]}: {plain(_fate(proposal))}")
 
 
 @command.command("search")
@@ -292,7 +298,14 @@ async def _first_words(store: Store, info: ChatInfo) -> str:
     return ""
 
 
-def _turn_json(turn: StoredTurn) -> dict[str, Any]:
+def _fate(proposal: StoredProposal) -> str:
+    """What became of a proposal, by whom and when, and which files it is about."""
+    by = f" by {proposal.decided_by}" if proposal.decided_by else ""
+    when = f", {_when(proposal.decided_ms)}" if proposal.decided_ms is not None else ""
+    return f"{proposal.status}{by}{when}: {', '.join(touched_files(proposal.body))}"
+
+
+def _turn_json(turn: StoredTurn, proposals: Sequence[StoredProposal]) -> dict[str, Any]:
     return {
         "id": turn.id,
         "parent": turn.parent,
@@ -304,6 +317,17 @@ def _turn_json(turn: StoredTurn) -> dict[str, Any]:
             {"role": message.role, "text": message.text}
             for message in turn.messages
             if message.carries is None
+        ],
+        "proposals": [
+            {
+                "id": proposal.id,
+                "status": proposal.status,
+                "files": list(touched_files(proposal.body)),
+                "created_ms": proposal.created_ms,
+                "decided_ms": proposal.decided_ms,
+                "decided_by": proposal.decided_by,
+            }
+            for proposal in proposals
         ],
     }
 

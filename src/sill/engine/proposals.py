@@ -50,6 +50,12 @@ def read(body: str) -> Kept:
     return Kept(proposal, fields["of"], fields["told"])
 
 
+def touched_files(body: str) -> tuple[str, ...]:
+    """The files a stored proposal is about; none if it is of a version that cannot be read."""
+    kept = _readable(body)
+    return tuple(kept.proposal.base) if kept is not None else ()
+
+
 def every_hunk(shown: Preview) -> dict[str, tuple[int, ...]]:
     return {file.path: tuple(hunk.number for hunk in file.hunks) for file in shown.files}
 
