@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -10,7 +11,18 @@ from typing import Any
 import pexpect
 import pytest
 
-from tests.models.fault_provider import DONE, FaultProvider, Step, answer, finished, head, ok, said
+from tests.models.fault_provider import (
+    DONE,
+    FaultProvider,
+    Hang,
+    Pause,
+    Step,
+    answer,
+    finished,
+    head,
+    ok,
+    said,
+)
 
 from .conftest import Home
 
@@ -193,6 +205,47 @@ def test_the_next_request_of_the_chat_tells_what_was_undone(home):
     assert "(Your edits to note.md were applied and then undone by the user.)" in asked
 
 
+def test_a_proposal_and_its_fate_are_part_of_the_chat(home):
+    with asking(home, proposes(MILK)) as user:
+        _, report = edited(user, "note.md", "--yes")
+        user.sill("undo")
+        [turn] = json.loads(user.sill("chats", "show", report["chat"], "--json").stdout)
+        shown = user.sill("chats", "show", report["chat"]).stdout
+
+    [proposal] = turn["proposals"]
+    assert (proposal["id"], proposal["status"]) == (report["proposal"], "undone")
+    assert (proposal["files"], proposal["decided_ms"] is not None) == (["note.md"], True)
+    assert "undone by" in shown and "note.md" in shown
+
+
+def test_a_hidden_file_that_was_named_can_be_edited(home):
+    write(home, ".list", "milk\n")
+    with asking(home, proposes({**MILK, "target_file": ".list"})) as user:
+        code, _ = edited(user, ".list", "--yes")
+
+    assert (code, files(home)[".list"]) == (0, "oat milk\n")
+
+
+def test_a_save_while_the_model_was_thinking_is_a_conflict_with_a_merge(home):
+    slow = [Pause(2.0), *proposes(MILK)]
+    with (
+        FaultProvider(slow) as provider,
+        asking(home, proposes(), OPENAI_BASE_URL=f"{provider.url}/v1") as user,
+        ThreadPoolExecutor() as pool,
+    ):
+        running = pool.submit(edited, user, "note.md", "--yes")
+        assert provider.asked.wait(60)
+        write(home, "note.md", NOTE.replace("The end", "The start"))
+        code, report = running.result()
+
+    assert (code, report["applied"]) == (1, None)
+    assert files(home) == {"note.md": NOTE.replace("The end", "The start")}
+    assert report["conflict"]["files"] == {"note.md": "changed since the proposal was made"}
+    merge = report["conflict"]["merge"]
+    assert (merge["clashes"], len(merge["files"][0]["hunks"])) == ({}, 1)
+    assert merge["patch_id"] != report["patch_id"]
+
+
 # --- In a terminal --------------------------------------------------------------------------------
 
 
@@ -274,6 +327,22 @@ def test_a_change_elsewhere_in_the_file_can_be_merged(home):
         assert (code, files(home)) == (0, {"note.md": saved.replace("milk", "oat milk")})
 
 
+def test_a_request_can_be_stopped(home):
+    with (
+        FaultProvider([Hang()]) as provider,
+        asking(home, proposes(), OPENAI_BASE_URL=f"{provider.url}/v1") as user,
+        terminal(user, "note.md") as child,
+    ):
+        child.expect("Ctrl-C stops")
+        assert provider.asked.wait(60)
+        child.sendintr()
+        code = ended(child)
+        listed = json.loads(user.sill("chats", "list", "--json").stdout)
+        [turn] = json.loads(user.sill("chats", "show", listed[0]["id"], "--json").stdout)
+
+    assert (code, turn["status"], turn["proposals"]) == (130, "cancelled", [])
+
+
 def test_going_away_writes_nothing(home):
     with asking(home, proposes(MILK, END)) as user, terminal(user, "note.md") as child:
         child.expect(r"\? \[")
@@ -298,16 +367,3 @@ def test_a_real_server_is_held_to_the_schema(chosen):
     assert report["outcome"] in ("proposed", "nothing", "truncated", "invalid"), done.stderr
     assert report["certificate"]["predicted"] == report["certificate"]["actual"]
     assert files(chosen) == {"note.md": "one\n"}
-
-
-def test_a_proposal_and_its_fate_are_part_of_the_chat(home):
-    with asking(home, proposes(MILK)) as user:
-        _, report = edited(user, "note.md", "--yes")
-        user.sill("undo")
-        [turn] = json.loads(user.sill("chats", "show", report["chat"], "--json").stdout)
-        shown = user.sill("chats", "show", report["chat"]).stdout
-
-    [proposal] = turn["proposals"]
-    assert (proposal["id"], proposal["status"]) == (report["proposal"], "undone")
-    assert (proposal["files"], proposal["decided_ms"] is not None) == (["note.md"], True)
-    assert "undone by" in shown and "note.md" in shown

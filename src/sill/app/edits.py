@@ -101,7 +101,9 @@ class Edits:
                 workspace, shown.proposal, approve(shown, hidden), self._stamp()
             )
         )
-        if not isinstance(outcome, Applied):
+        if isinstance(outcome, Applied):
+            await self.prune()
+        else:
             status: ProposalStatus = "conflict" if isinstance(outcome, Conflict) else "refused"
             await self.store.decide_proposal(offered.id, status, self.by)
         return outcome

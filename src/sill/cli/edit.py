@@ -1,7 +1,7 @@
 """``sill edit``: an instruction and files, a proposal, a diff, and what is agreed to is written."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
@@ -9,6 +9,8 @@ import click
 
 from ..adapters.vault.apply import NotApproved, Outcome, Refused
 from ..adapters.vault.job import Applied, Conflict
+from ..adapters.vault.recover import Recovered
+from ..adapters.vault.transact import Kept
 from ..app import App, open_app
 from ..app.edits import Edits, Offered, editor_for, open_edits, read_scope
 from ..core.edits import Rejected
@@ -78,7 +80,7 @@ async def _edit(
     )  # a slip of the pen is told before a model is started
     async with open_app(where.settings, where.folder, progress, profile="chat_ops") as app:
         edits = open_edits(where.folder, app.store)
-        await edits.recover()
+        tell_recovered(await edits.recover())
         scope = read_scope(where.folder, files, lines, most)
         chat = await app.latest_chat() if manner.go_on else None
         waiting = Waiting()
@@ -162,13 +164,12 @@ def tell(outcome: Outcome, word: str = "applied") -> int:
             back = "redo" if word == "undone" else "undo"
             files = ", ".join(outcome.files)
             click.echo(f"sill: {word}: {plain(files)}; `sill {back}` takes it back", err=True)
-            for kept in outcome.kept:
-                words = f"{kept.path} was saved meanwhile; that text is in {kept.copy}"
-                click.echo(f"sill: {plain(words)}", err=True)
+            _tell_kept(outcome.kept)
             if outcome.warning:
                 click.echo(f"sill: {plain(outcome.warning)}", err=True)
             return 0
         case Conflict(files=files):
+            _tell_kept(outcome.kept)
             for path, reason in files.items():
                 click.echo(f"sill: {plain(path)}: {plain(reason)}", err=True)
             click.echo("sill: nothing was written", err=True)
@@ -183,6 +184,31 @@ def tell(outcome: Outcome, word: str = "applied") -> int:
             return 1
         case never:
             assert_never(never)
+
+
+def tell_recovered(recovered: Sequence[Recovered]) -> None:
+    """Say what a crash had left and what became of it; tidying up is not worth a word."""
+    for one in recovered:
+        match one.outcome:
+            case "finished":
+                click.echo(f"sill: edit {one.id}, which was interrupted, is finished now", err=True)
+            case "taken back":
+                files = plain(", ".join(one.foreign))
+                words = f"edit {one.id}, which was interrupted, is taken back: {files} had changed"
+                click.echo(f"sill: {words}", err=True)
+            case "unreadable":
+                click.echo(f"sill: the record of edit {one.id} is damaged and left alone", err=True)
+            case "discarded" | "cleaned up":
+                pass
+            case never:
+                assert_never(never)
+        _tell_kept(one.kept)
+
+
+def _tell_kept(copies: Sequence[Kept]) -> None:
+    for one in copies:
+        words = f"{one.path} was saved in the same moment; that text is in {one.copy}"
+        click.echo(f"sill: {plain(words)}", err=True)
 
 
 # --- JSON -----------------------------------------------------------------------------------------

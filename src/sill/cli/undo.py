@@ -11,7 +11,7 @@ from ..adapters.vault.undo import Nothing, Record
 from ..app import open_storage
 from ..app.edits import Edits, Turned, open_edits
 from .common import run_async, settled
-from .edit import outcome_json, tell
+from .edit import outcome_json, tell, tell_recovered
 from .screen import plain
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ def _run(given: dict[str, Any], work: Callable[[Edits], Coroutine[Any, Any, T]])
     async def opened() -> T:
         async with open_storage(where.settings) as store:
             edits = open_edits(where.folder, store)
-            await edits.recover()
+            tell_recovered(await edits.recover())
             return await work(edits)
 
     return run_async(opened())
