@@ -5,30 +5,28 @@ for word. Everything is one envelope, so no quoted text can end it or pose as an
 """
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import pairwise
 
 from .control import neutral_json
 from .memory import Memory, Utterance
 from .messages import Message, Recall
 from .periods import day_of
 from .recall import Query, Scored
-from .stems import terms
 
+SHORTEST = 9  # tokens of a quote, about
 WHOLE_EACH = 320  # tokens of the slot for each utterance that is quoted whole
 WHOLE_MOST = 480  # characters of an utterance that may be quoted whole
 BRIEF_MOST = 200  # characters of a sentence that stands for its utterance
-LEAST_CHANCE = 0.0001  # less than this is not worth a token
+LEAST_CHANCE = 0.0001  # less than this is not worth a token, however many are free
 DAY_TOKENS = 4  # of the line with the day; the whole is counted before it is used
 _LENGTH_COUNTS = 0.7  # 1 would fill the slot with the shortest, 0 ignores how long a quote is
-_LENGTH_OF_SENTENCE = 0.5
-_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 GAP = " … "
-_SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]+[」』”]?|\n|\s(?=\[)")
 _SPACE = re.compile(r"\s+")
 
 
@@ -47,7 +45,7 @@ def quotes(memory: Memory, ranked: Sequence[Scored], asked: Query, slot: int) ->
     """What could be quoted, as many as a slot of so many tokens could hold, the best first."""
     whole = slot // WHOLE_EACH
     found: list[Quote] = []
-    for scored in ranked[: slot // 4]:
+    for scored in ranked[: slot // SHORTEST]:
         if scored.chance < LEAST_CHANCE:
             break
         said, is_whole = memory.said[scored.place], len(found) < whole
@@ -63,10 +61,11 @@ def excerpt(memory: Memory, place: int, wanted: Mapping[str, float], room: int) 
 
     Word for word; ``GAP`` stands where something was left out between two of them, or cut off.
     """
-    sentences = _sentences(memory.said[place].text)
-    if not sentences:
+    found = memory.sentences[place]
+    if not found:
         return ""
-    worth = [_worth(memory, sentence, wanted) for sentence in sentences]
+    worth = [_worth(memory, place, at, wanted) for at in range(len(found))]
+    sentences = [sentence.text for sentence in found]
     order = sorted(range(len(sentences)), key=lambda at: (-worth[at], at))
     kept, left = {order[0]}, room - len(sentences[order[0]])
     for at in order[1:]:
@@ -130,25 +129,14 @@ def countable(quote: Quote) -> str:
     return json.dumps(quote.line + "\n", ensure_ascii=False)[1:-1]
 
 
-def _sentences(text: str) -> list[str]:
-    """The text in pieces, nothing left out but the space between them."""
-    cuts = [0, *(found.end() for found in _SENTENCE_END.finditer(text)), len(text)]
-    pieces = (text[first:last].strip() for first, last in pairwise(cuts))
-    return [piece for piece in pieces if piece]
-
-
-def _worth(memory: Memory, sentence: str, wanted: Mapping[str, float]) -> float:
-    """How much a sentence says: rare words count, words of the question three times."""
-    said = dict.fromkeys(terms(sentence))
-    weights = memory.words.weight
-    worth = sum(
-        weights(term) * (1 + 2 * wanted.get(term, 0.0))
-        for term in said
-        if term in memory.words.places
-    )
-    if sentence.endswith("?") or sentence.startswith("["):
+def _worth(memory: Memory, place: int, at: int, wanted: Mapping[str, float]) -> float:
+    """How much a sentence says for its length: rare words count, those of the question three times."""
+    sentence, worth = memory.sentences[place][at], memory.sentence_worth(place)[at]
+    for term in sorted(sentence.terms & wanted.keys()):
+        worth += 2 * wanted[term] * memory.weight(term)
+    if sentence.text.endswith("?") or sentence.text.startswith("["):
         worth *= 0.5  # asked, or an aside: rarely what was told
-    return worth / len(sentence) ** _LENGTH_OF_SENTENCE
+    return worth / math.sqrt(len(sentence.text))
 
 
 def _cut(sentence: str, room: int) -> str:

@@ -17,6 +17,7 @@ SITTING_MS = 3_600_000  # a longer silence begins a new sitting
 
 # "Ann: see you at ten" in a chat of several people, or in one that was pasted.
 _SPEAKER = re.compile(r"\s*([^\W\d_][\w.'’-]{0,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2}): +(?=\S)")
+_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s)|[。！？]+[」』”]?|\n|\s(?=\[)")
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
 _OWN = frozenset(
     [
@@ -65,6 +66,19 @@ def utterance(turn: str, number: int, moment_ms: int, role: str, text: str) -> U
     if named is None or stem(named[1].lower()) in COMMON:
         return Utterance(turn, number, role, moment_ms, text)
     return Utterance(turn, number, named[1], moment_ms, text[named.end() :])
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    text: str
+    terms: frozenset[str]
+
+
+def sentences(text: str) -> tuple[Sentence, ...]:
+    """The text in pieces, nothing left out but the space between them."""
+    cuts = [0, *(found.end() for found in _SENTENCE_END.finditer(text)), len(text)]
+    pieces = (text[first:last].strip() for first, last in pairwise(cuts))
+    return tuple(Sentence(piece, frozenset(terms(piece))) for piece in pieces if piece)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +137,7 @@ class Memory:
 
     said: list[Utterance] = field(default_factory=list)
     terms: list[list[str]] = field(default_factory=list)
+    sentences: list[tuple[Sentence, ...]] = field(default_factory=list)
     traits: list[Traits] = field(default_factory=list)
     sittings: list[int] = field(default_factory=list)  # of each utterance
     words: Postings = field(default_factory=Postings)
@@ -131,24 +146,46 @@ class Memory:
     speakers: dict[str, frozenset[str]] = field(
         default_factory=dict
     )  # and the terms of their names
+    _weights: dict[str, float] = field(default_factory=dict)
     _worth: list[tuple[float, float]] = field(default_factory=list)
+    _sentence_worth: dict[int, list[float]] = field(default_factory=dict)
 
     def add(self, utterances: Iterable[Utterance]) -> None:
         for one in utterances:
             self._add(one)
-        self._worth = []
+        # A word's weight depends on everything that was said.
+        self._weights, self._worth, self._sentence_worth = {}, [], {}
 
     @property
     def names(self) -> frozenset[str]:
         """Terms of speakers' names: they say who, and nothing about what."""
         return frozenset().union(*self.speakers.values())
 
+    def weight(self, term: str) -> float:
+        """How much it says that this word was used; nothing where it never was."""
+        weight = self._weights.get(term)
+        if weight is None:
+            weight = self.words.weight(term) if term in self.words.places else 0.0
+            self._weights[term] = weight
+        return weight
+
     def worth(self) -> list[tuple[float, float]]:
         """For each utterance how much its words say together, and how rare its rarest are."""
         if len(self._worth) != len(self.said):
-            weights = {term: self.words.weight(term) for term in self.words.places}
-            self._worth = [_worth([weights[term] for term in found]) for found in self.terms]
+            self._worth = [_worth([self.weight(term) for term in found]) for found in self.terms]
         return self._worth
+
+    def sentence_worth(self, place: int) -> list[float]:
+        """How much the words of each sentence of an utterance say together."""
+        known = self._sentence_worth.get(place)
+        if known is None:
+            # In a fixed order: sums of the same numbers differ by the order in which they are added.
+            known = [
+                sum(self.weight(term) for term in sorted(sentence.terms))
+                for sentence in self.sentences[place]
+            ]
+            self._sentence_worth[place] = known
+        return known
 
     def _add(self, one: Utterance) -> None:
         if one.speaker not in self.speakers:
@@ -161,6 +198,7 @@ class Memory:
         sitting = (self.sittings[-1] if self.sittings else -1) + opens
         self.said.append(one)
         self.terms.append(found)
+        self.sentences.append(sentences(one.text))
         self.traits.append(_traits(one.text, opens))
         self.sittings.append(sitting)
         self.words.add(place, found)

@@ -16,7 +16,9 @@ _DAY_BEFORE = re.compile(r"(?<!\d)(\d{1,2})(?:st|nd|rd|th)?(?:\s+of)?\s+$", re.I
 _YEAR_AFTER = re.compile(r"[^a-z]{0,8}?\b(\d{4})\b", re.IGNORECASE)
 _ISO = re.compile(r"\b((?:19|20)\d\d)-(\d\d)(?:-(\d\d))?\b")
 _YEAR = re.compile(r"\b((?:19|20)\d\d)\b")
-# "may" and "march" are months only where a sentence would have one.
+_NEARBY = 24  # characters in which a day or a year belongs to a month
+# "may", "march" and the short names are months only where a sentence would have one.
+_ALSO_WORDS = {"may", "march", *_SHORT}
 _BEFORE_MONTH = re.compile(
     r"\b(?:in|on|of|by|since|before|after|during|until|early|late|mid|last|next|this|\d+(?:st|nd|rd|th)?)\s+$",
     re.IGNORECASE,
@@ -42,19 +44,10 @@ def named(question: str) -> tuple[Period, ...]:
         for year, month, day in _ISO.findall(question)
     ]
     for match in _NAMED.finditer(question):
-        before, after = question[: match.start()], question[match.end() :]
+        before = question[max(0, match.start() - _NEARBY) : match.start()]
+        after = question[match.end() : match.end() + _NEARBY]
         day = _DAY_AFTER.match(after) or _DAY_BEFORE.search(before)
-        if match[1].lower() in (
-            "may",
-            "march",
-            "mar",
-            "dec",
-            "sep",
-            "jan",
-            "jun",
-            "jul",
-            "apr",
-        ) and not (day or _BEFORE_MONTH.search(before)):
+        if match[1].lower() in _ALSO_WORDS and not (day or _BEFORE_MONTH.search(before)):
             continue
         year = _YEAR_AFTER.match(after)
         found.append(

@@ -18,6 +18,7 @@ from .stems import COMMON, stem, words
 _NEAR = (0.3, 0.5, 0.7, 1.0, 1.0, 1.0, 0.7, 0.5, 0.3)  # what a neighbour's words say, by distance
 _LEADERS = 12  # utterances whose words widen the search
 _WIDENING = 16  # words that are taken from them
+_MOST_TERMS = 48  # of a question that are looked for
 _SUBJECT = 0.5  # what a word of the recent subject counts beside a word of the question
 
 # A chance is 1 / (1 + exp(-sum)): what an utterance starts with, and what a unit of each signal adds.
@@ -121,7 +122,7 @@ def rank(memory: Memory, asked: Query, close: Closeness | None = None) -> list[S
 def signals(memory: Memory, asked: Query, close: Closeness | None = None) -> dict[str, list[float]]:
     """What speaks for each utterance, by name: the columns that the weights belong to."""
     names = memory.names
-    wanted = {term: worth for term, worth in asked.wanted.items() if term not in names}
+    wanted = _weightiest(memory, asked.wanted, names)
     scores = memory.words.scores(wanted)
     logs = [math.log1p(score) for score in scores]
     before, after = _neighbours(memory, logs)
@@ -162,6 +163,23 @@ def signals(memory: Memory, asked: Query, close: Closeness | None = None) -> dic
 def _terms(text: str) -> list[str]:
     spoken = words(text)
     return [stem(word) for word in spoken if word not in COMMON and word not in _POINTING]
+
+
+def _weightiest(
+    memory: Memory, wanted: Mapping[str, float], names: frozenset[str]
+) -> dict[str, float]:
+    """The terms that can be found, in their order; of a whole page that was pasted only the rarest."""
+    found = {
+        term: worth
+        for term, worth in wanted.items()
+        if term not in names and (len(wanted) <= _MOST_TERMS or term in memory.words.places)
+    }
+    if len(found) <= _MOST_TERMS:
+        return found
+    kept = set(
+        sorted(found, key=lambda term: (-found[term] * memory.weight(term), term))[:_MOST_TERMS]
+    )
+    return {term: worth for term, worth in found.items() if term in kept}
 
 
 def _shares(postings: Postings, wanted: Mapping[str, float]) -> list[float]:

@@ -9,7 +9,7 @@ from .messages import Epoch, Recall, Turn
 
 ENOUGH = 1_800  # tokens: more has brought little, on any history
 LONG = 4  # what has left is long when it is so many times the recall's share
-RECENT = 0.08  # of the room beside the fixed parts, which stays with the latest turns
+RECENT = 0.05  # of the room beside the fixed parts, which stays with the latest turns
 
 
 def slot(budget: Budget, fixed: int, gone: int) -> int:

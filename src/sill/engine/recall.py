@@ -15,13 +15,15 @@ from ..core.memory import Memory, Utterance, utterance
 from ..core.messages import Epoch, Message, Sized, Turn
 from ..core.offers import FileOffer
 from ..core.plan import Ask, OverBudget, Plan, plan_context
-from ..core.recall import query, rank
+from ..core.recall import Query, Scored, query, rank
 from ..core.recall_room import leaving, quoted, reserving, slot
 from ..ports import Embedder, History, Store, StoredTurn
 from .sizing import Sizer
 from .vectors import Vectors
 
 OPEN_CHATS = 8  # whose memories are kept ready
+CLEARLY = 0.01  # the chance from which a question asks for something that is not in the window
+CHARACTERS = 4  # of a token, about
 
 
 @dataclass(slots=True)
@@ -30,7 +32,6 @@ class _Shelf:
 
     memory: Memory = field(default_factory=Memory)
     turns: list[str] = field(default_factory=list)
-    tokens: int = 0
     vectors: Vectors | None = None
 
     def add(self, turns: Iterable[StoredTurn]) -> None:
@@ -92,25 +93,33 @@ async def planned(
     """The plan for the question with what it needs of the turns outside of the window.
 
     ``turns`` are those of the history, sized. If nothing has to be recalled it is what ``plan_context`` says.
+    Only a question that clearly asks for something outside makes the window give way for it; otherwise recall
+    takes what is free.
     """
     epoch = recalling.history.epoch
     plain = plan_context(budget, ask, turns, epoch, offers)
-    if isinstance(plain, OverBudget) or ask.rounds:
+    if isinstance(plain, OverBudget) or ask.rounds or not turns:
         return plain
-    shelf = await recalling.recollection.shelf(recalling.chat, recalling.history)
-    gone = recalling.history.earlier + len(leaving(turns, plain.epoch))
-    if not gone:
+    search = await _search(recalling, turns, plain.epoch)
+    if not search.ranked:
         return plain
-    size = slot(budget, ask.fixed, _tokens_gone(shelf, turns, plain.epoch))
-    roomy = plan_context(reserving(budget, size), ask, turns, epoch, offers)
-    if isinstance(roomy, OverBudget):
-        return plain
-    if size > budget.recall:  # the history is long: what the latest turns leave free is used, too
-        size = max(size, min(budget.high, budget.room) - roomy.tokens)
-    found = await _recall(recalling, shelf, turns, roomy.epoch, size)
+    size = slot(budget, ask.fixed, search.gone)
+    free = min(budget.high, budget.room) - plain.tokens
+    roomy = plain
+    if free < size and search.ranked[0].chance >= CLEARLY:
+        reserved = plan_context(reserving(budget, size), ask, turns, epoch, offers)
+        if isinstance(reserved, OverBudget):
+            return plain
+        roomy = reserved
+        if roomy.epoch != plain.epoch:
+            search = await _search(recalling, turns, roomy.epoch)
+        free = min(budget.high, budget.room) - roomy.tokens
+    # What the latest turns leave free is used, too, once the history is long.
+    size = min(size, free) if size <= budget.recall or roomy is plain else free
+    found = await _recalled(recalling.sizer, search, quoted(turns, roomy.epoch), size)
     if found is None:
         return plain
-    # The second plan starts where the first one would have left the window, and only adds the recall.
+    # This plan starts where the last one would have left the window, and only adds the recall.
     wider = replace(budget, recall=size)
     full = plan_context(wider, replace(ask, recalls=(found,)), turns, roomy.epoch, offers)
     if isinstance(full, OverBudget):
@@ -119,29 +128,46 @@ async def planned(
     return replace(full, items=(*evicted, *full.items), budget=budget)
 
 
-async def _recall(
-    recalling: Recalling, shelf: _Shelf, turns: Sequence[Turn], epoch: Epoch, size: int
-) -> Sized | None:
-    """The hidden message of at most ``size`` tokens, for the turns that this epoch does not show."""
-    stored = {turn.id: turn for turn in recalling.history.turns}
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What was found for a question outside of the window; ``gone`` is about how many tokens that is."""
+
+    memory: Memory
+    asked: Query
+    ranked: Sequence[Scored]
+    gone: int
+
+
+async def _search(recalling: Recalling, turns: Sequence[Turn], epoch: Epoch) -> _Search:
+    """Look through the turns that this epoch does not show."""
+    history = recalling.history
+    shelf = await recalling.recollection.shelf(recalling.chat, history)
+    stored = {turn.id: turn for turn in history.turns}
     leave = [turn.id for turn in leaving(turns, epoch)]
-    shelf.add(stored[id] for id in leave if id not in set(shelf.turns[recalling.history.earlier :]))
+    known = set(shelf.turns[history.earlier :])
+    shelf.add(stored[id] for id in leave if id not in known)
     inside = stored.keys() - set(leave)
-    asked = query(recalling.question, _questions(recalling.history.turns))
-    close = await shelf.vectors.closeness(shelf.memory, asked) if shelf.vectors else None
+    memory = shelf.memory
+    asked = query(recalling.question, _questions(history.turns))
+    close = await shelf.vectors.closeness(memory, asked) if shelf.vectors else None
     ranked = [
         scored
-        for scored in rank(shelf.memory, asked, close)
-        if shelf.memory.said[scored.place].turn not in inside
+        for scored in rank(memory, asked, close)
+        if memory.said[scored.place].turn not in inside
     ]
-    known = quoted(turns, epoch)
+    gone = sum(len(one.text) for one in memory.said if one.turn not in inside)
+    return _Search(memory, asked, ranked, gone // CHARACTERS)
+
+
+async def _recalled(sizer: Sizer, search: _Search, known: str, size: int) -> Sized | None:
+    """The hidden message of at most ``size`` tokens; no line of it stands in ``known``."""
     found = [
         quote
-        for quote in excerpts.quotes(shelf.memory, ranked, asked, size)
+        for quote in excerpts.quotes(search.memory, search.ranked, search.asked, size)
         if excerpts.countable(quote).removesuffix("\\n") not in known
     ]
-    counts = await recalling.sizer.count([excerpts.countable(quote) for quote in found])
-    return await _fitted(recalling.sizer, found, counts.tokens, size)
+    counts = await sizer.count([excerpts.countable(quote) for quote in found])
+    return await _fitted(sizer, found, counts.tokens, size)
 
 
 async def _fitted(
@@ -178,13 +204,6 @@ def _questions(turns: Sequence[StoredTurn]) -> list[str]:
 
 def _is_question(message: Message) -> bool:
     return message.role == "user" and message.carries is None
-
-
-def _tokens_gone(shelf: _Shelf, turns: Sequence[Turn], epoch: Epoch) -> int:
-    """About how much has left: a token is some four characters."""
-    inside = {turn.id for turn in turns}
-    before = sum(len(one.text) for one in shelf.memory.said if one.turn not in inside) // 4
-    return before + sum(turn.tokens for turn in leaving(turns, epoch))
 
 
 def _continues(known: Sequence[str], history: History) -> bool:

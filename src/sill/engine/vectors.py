@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import mul
+from typing import Any
 
 from ..core.memory import Memory
 from ..core.recall import Closeness, Query
@@ -23,6 +24,7 @@ class Vectors:
     embedder: Embedder
     made: list[list[float]] = field(default_factory=list)
     _lengths: list[float] = field(default_factory=list)  # of each with the next one added
+    _matrix: Any = None  # the same for numpy
     _task: asyncio.Task[None] | None = None
 
     async def closeness(self, memory: Memory, asked: Query) -> Closeness | None:
@@ -34,7 +36,7 @@ class Vectors:
             (vector,) = await self.embedder.embed([asked.text])
         except SillError:
             return None  # by words, then
-        alone = _products(self.made, _unit(vector))
+        alone = self._products(_unit(vector))
         following = [*alone[1:], 0.0]
         for at in range(len(self._lengths), len(self.made)):
             self._lengths.append(self._length_with_next(at))
@@ -74,6 +76,17 @@ class Vectors:
                 return  # tried again with the next question
             self.made += [_unit(vector) for vector in vectors]
 
+    def _products(self, vector: Sequence[float]) -> list[float]:
+        """Of each made vector with this one."""
+        try:
+            import numpy
+        except ImportError:  # an embedder at an endpoint needs no numpy
+            return [sum(map(mul, one, vector)) for one in self.made]
+        if self._matrix is None or len(self._matrix) != len(self.made):
+            self._matrix = numpy.array(self.made, dtype=numpy.float32)
+        products: list[float] = (self._matrix @ numpy.array(vector, dtype=numpy.float32)).tolist()
+        return products
+
     def _length_with_next(self, at: int) -> float:
         if at + 1 >= len(self.made):
             return 1.0
@@ -84,7 +97,3 @@ class Vectors:
 def _unit(vector: Sequence[float]) -> list[float]:
     length = math.sqrt(sum(value * value for value in vector)) or 1.0
     return [value / length for value in vector]
-
-
-def _products(vectors: Sequence[Sequence[float]], by: Sequence[float]) -> list[float]:
-    return [sum(map(mul, vector, by)) for vector in vectors]
