@@ -320,6 +320,18 @@ def test_the_next_request_tells_what_became_of_the_edits(status, expected):
     assert asked_second.endswith(f"({expected})\n\nGo on.")
 
 
+def test_a_turn_that_failed_has_told_nothing():
+    editor = make_editor([GOOD], [Unreachable("gone")], [NOTHING])
+    first = ask(editor)
+    asyncio.run(editor.chat.store.decide_proposal(first.id, "undone", "me"))
+    ask(editor, "Go on.", chat=first.chat)
+
+    ask(editor, "Go on.", chat=first.chat)
+
+    asked_last = editor.chat.model.sent[2].messages[-1].content or ""
+    assert "undone by the user" in asked_last
+
+
 def test_a_proposal_taken_in_part_is_told_of_once():
     editor = make_editor([GOOD])
     first = ask(editor)
@@ -330,6 +342,6 @@ def test_a_proposal_taken_in_part_is_told_of_once():
         await store.decide_proposal(first.id, "refused", "me")
         await store.add_proposal(part)
         await store.decide_proposal("p2", "applied", "me")
-        return await news(store, first.chat)
+        return await news(store, first.chat, await store.history(first.chat))
 
     assert asyncio.run(decide()) == "Half."

@@ -153,7 +153,7 @@ class Editor:
         call = _for_edits(self.chat.call, instructions(format, wish.scope))
         store = self.chat.store
         history = await store.history(chat) if chat else History((), Epoch())
-        told = await news(store, chat) if chat else ""
+        told = await news(store, chat, history) if chat else ""
         documents = tuple(
             Document(path, text) for path, text in _by_priority(wish.scope) if text is not None
         )

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from ..core.edits import Rejected
 from ..core.proposal import Preview, Proposal, from_json, preview, tell_model, to_json
-from ..ports import Store
+from ..ports import History, Store
 from ..records import StoredProposal
 
 VERSION = 1
@@ -60,10 +60,9 @@ def every_hunk(shown: Preview) -> dict[str, tuple[int, ...]]:
     return {file.path: tuple(hunk.number for hunk in file.hunks) for file in shown.files}
 
 
-async def news(store: Store, chat: str) -> str:
-    """What became of proposals since the chat's last turn began, for the model; empty if nothing did."""
-    last = await store.turns(chat, limit=1)
-    since = last[0].started_ms if last else 0
+async def news(store: Store, chat: str, history: History) -> str:
+    """What became of the chat's proposals since the last turn the model remembers; empty if nothing did."""
+    since = history.turns[-1].started_ms if history.turns else 0
     decided = [
         one
         for one in await store.proposals(chat)
