@@ -293,6 +293,27 @@ def test_hunks_are_taken_one_by_one(home, keys, expected):
         assert (code, files(home)) == (0, {"note.md": expected})
 
 
+def test_a_part_that_was_taken_is_stored_and_told(home):
+    with (
+        FaultProvider(proposes(MILK, END), proposes()) as provider,
+        asking(home, proposes(), OPENAI_BASE_URL=f"{provider.url}/v1") as user,
+    ):
+        with terminal(user, "note.md") as child:
+            for key in "yn":
+                child.expect(r"\[y,n,a,q,\?\] ")
+                child.send(key + "\r")
+            assert ended(child) == 0
+        _, second = edited(user, "note.md", "-c")
+        asked = json.loads(provider.seen[-1].body)["messages"][-1]["content"]
+        turns = json.loads(user.sill("chats", "show", second["chat"], "--json").stdout)
+
+    assert [one["status"] for one in turns[0]["proposals"]] == ["refused", "applied"]
+    assert (
+        "(Of your proposed edits. Applied: note.md lines 1-6."
+        " Refused by the user: note.md lines 31-34.)" in asked
+    )
+
+
 def test_the_diff_is_coloured_on_a_terminal(home):
     with asking(home, proposes(MILK)) as user, terminal(user, "note.md") as child:
         child.expect_exact("\x1b[32m+Buy oat milk.\x1b[0m")
