@@ -59,7 +59,7 @@ def stem(word: str) -> str:
         return word
     for ending, instead in (("sses", "ss"), ("ies", "y"), ("ied", "y")):
         if word.endswith(ending):
-            return word[: -len(ending)] + instead
+            word = word[: -len(ending)] + instead
     if word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
     word = _without_inflection(_ROOTS.get(word, word))
