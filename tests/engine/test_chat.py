@@ -220,6 +220,35 @@ def test_stop_ends_a_stream_that_hangs():
     assert stored(chat)[0].status == "cancelled"
 
 
+def test_a_cancelled_task_closes_its_turn_and_keeps_what_came():
+    class Hanging(ScriptedModel):
+        async def stream(self, request):
+            async for event in super().stream(request):
+                yield event
+                await asyncio.Event().wait()
+
+    chat = make_chat()
+    chat.model = Hanging(["Hel", "lo"])
+    spoken = asyncio.Event()
+
+    async def listen():
+        async for event in chat.ask(None, Question("hi")):
+            if isinstance(event, Delta):
+                spoken.set()
+
+    async def cancel():
+        task = asyncio.ensure_future(listen())
+        await spoken.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancel())
+
+    [turn] = stored(chat)
+    assert (turn.status, turn.messages[-1]) == ("cancelled", Message("assistant", "Hel"))
+
+
 @pytest.mark.parametrize(
     "reply, outcome, text",
     [

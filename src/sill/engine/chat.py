@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import assert_never
@@ -19,7 +19,6 @@ from ..ports import (
     Ended,
     History,
     Model,
-    ModelEvent,
     Opening,
     ReasoningDelta,
     Store,
@@ -33,6 +32,7 @@ from .events import Delta, Event, Finished, Notice, Outcome, Refused, Started, T
 from .money import Afforded, Till, at_most, held, paid, refusal
 from .prepare import Call, Prepared, Question, prepare
 from .sizing import Sizer
+from .streams import until
 
 
 def as_sent(request: ChatRequest) -> bytes:
@@ -277,27 +277,3 @@ def _closing(finished: Finished) -> Closing:
         took_ms=finished.took_ms,
         references=json.dumps(rows_of(finished.references)) if finished.references else "",
     )
-
-
-async def until(
-    stop: asyncio.Event | None, events: AsyncIterator[ModelEvent]
-) -> AsyncGenerator[ModelEvent, None]:
-    """``events`` until they end or ``stop`` is set; then they are closed at once."""
-    stop = stop or asyncio.Event()
-    stopped = asyncio.ensure_future(stop.wait())
-    try:
-        while True:
-            following = asyncio.ensure_future(anext(events, None))
-            await asyncio.wait({following, stopped}, return_when=asyncio.FIRST_COMPLETED)
-            if stopped.done() and not following.done():
-                following.cancel()
-                await asyncio.gather(following, return_exceptions=True)
-                return
-            upcoming = await following
-            if upcoming is None:
-                return
-            yield upcoming
-    finally:
-        stopped.cancel()
-        if (close := getattr(events, "aclose", None)) is not None:
-            await close()
