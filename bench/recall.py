@@ -97,8 +97,11 @@ class Talk:
     recollection: Recollection
     spent: list[float] = field(default_factory=list)
 
-    async def ask(self, question: str) -> tuple[set[str], int]:
-        """The utterances in the prompt for this question, and the prompt's tokens. Nothing is stored."""
+    async def ask(self, question: str) -> tuple[dict[str, float], int]:
+        """The utterances in the prompt with the part of each that is there, and the prompt's tokens.
+
+        Nothing is stored.
+        """
         started = time.perf_counter()
         chat = self.chat
         history = await chat.store.history(self.id)
@@ -118,13 +121,14 @@ class Talk:
         assert counts.kind == "exact" and counts.tokens[0] <= chat.call.budget.room
         return self.included(plan, request), counts.tokens[0]
 
-    def included(self, plan: Plan, request: ChatRequest) -> set[str]:
+    def included(self, plan: Plan, request: ChatRequest) -> dict[str, float]:
         prompt = "\n".join(message.content or "" for message in request.messages)
+        kept = {item.name for item in plan.items if item.kind == "turn" and item.fate == "kept"}
         found = {
-            spoken["id"]
-            for number, _ in enumerate(self.exchanges, start=1)
-            if f"turn-{number}" in {item.name for item in plan.items if item.fate == "kept"}
-            for spoken in self.exchanges[number - 1]
+            spoken["id"]: 1.0
+            for number, exchange in enumerate(self.exchanges, start=1)
+            if f"turn-{number}" in kept
+            for spoken in exchange
             if SPEECH.format_map(spoken) in prompt
         }
         for sized in plan.hidden:
@@ -133,23 +137,23 @@ class Talk:
                 found |= self.quoted(json.loads(sized.message.text)["content"])
         return found
 
-    def quoted(self, content: str) -> set[str]:
-        """The utterances of which a recall really quotes something."""
-        found: set[str] = set()
+    def quoted(self, content: str) -> dict[str, float]:
+        """The utterances of which a recall really quotes something, and how much of them."""
+        found: dict[str, float] = {}
         for line in content.split("\n"):
             head, speech, quote = line.partition(": ")
             number, _, speaker = head.partition(" ")
             if not speech:
                 continue  # a day
             parts = [part.removesuffix(GAP.rstrip()) for part in quote.split(GAP)]
-            matching = [
-                spoken["id"]
+            matching = {
+                spoken["id"]: sum(map(len, parts)) / max(1, len(" ".join(spoken["text"].split())))
                 for spoken in self.exchanges[int(number) - 1]
                 if spoken["speaker"] == speaker
                 and all(part in " ".join(spoken["text"].split()) for part in parts)
-            ]
+            }
             assert matching, f"this was never said: {line}"
-            found.update(matching)
+            found |= matching
         return found
 
 
@@ -257,6 +261,7 @@ async def run(
 ) -> dict[str, Any]:
     tallies: dict[str, Tally] = defaultdict(Tally)
     spent: list[float] = []
+    parts: list[float] = []
     longest: tuple[int, float] = (0, 0.0)
     with out.open("w", encoding="utf-8") as file:
         for conversation in data:
@@ -267,8 +272,9 @@ async def run(
             for asked in conversation["questions"]:
                 question, evidence = asked["question"], asked["evidence"]
                 included, tokens = await talk.ask(question)
-                tallies["sill"].add(included, evidence)
-                tallies[f"sill, {name}"].add(included, evidence)
+                tallies["sill"].add(set(included), evidence)
+                tallies[f"sill, {name}"].add(set(included), evidence)
+                parts += [included[id] for id in evidence if id in included]
                 row = {"conversation": name, "question": question,
                        "included": sorted(included), "prompt_tokens": tokens}  # fmt: skip
                 file.write(json.dumps(row, ensure_ascii=False) + "\n")
@@ -283,6 +289,8 @@ async def run(
         "evidence_recall": tallies["sill"].found / max(1, tallies["sill"].marked),
         "median_ms": 1000 * statistics.median(spent),
         "longest": {"turns": longest[0], "median_ms": longest[1]},
+        "quoted_whole": sum(part > 0.99 for part in parts) / max(1, len(parts)),
+        "quoted_part": statistics.fmean(parts) if parts else 0.0,
         "embedder": embedder.name if embedder else None,
     }
 
@@ -322,8 +330,10 @@ def main() -> None:
     show(
         f"Evidence in a prompt of {options.budget:,} tokens (embedder: {report['embedder'] or 'none'})",
         ["", "evidence", "mean of questions", "questions with all of it"],
-        [[name, *row] for name, row in report["recall"].items()],
+        [[name, *report["recall"][name]] for name in sorted(report["recall"])],
     )
+    print(f"of the evidence that is there, {100 * report['quoted_whole']:.0f} % is there whole,"
+          f" and {100 * report['quoted_part']:.0f} % of its text")  # fmt: skip
     longest = report["longest"]
     print(f"median {report['median_ms']:.1f} ms a question;"
           f" {longest['median_ms']:.1f} ms at {longest['turns']} turns")  # fmt: skip

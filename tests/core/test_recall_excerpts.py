@@ -55,6 +55,14 @@ def test_excerpts(question, room, expected):
     assert excerpt(remember(LONG), 0, query(question).wanted, room) == expected
 
 
+def test_a_brief_quote_begins_where_it_says_something():
+    memory = remember("Yeah, Maria, so we used beech. Hm.", "So.")
+
+    assert excerpt(memory, 0, {"beech": 1.0}, 0) == "we used beech."
+    assert excerpt(memory, 0, {"beech": 1.0}, 400) == "Yeah, Maria, so we used beech. Hm."
+    assert excerpt(memory, 1, {}, 0) == "So."
+
+
 def test_a_sentence_that_is_too_long_is_cut_at_a_word():
     text = excerpt(remember("oven " * 200), 0, {"oven": 1.0}, 0)
 

@@ -28,6 +28,12 @@ _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 GAP = " … "
 _SPACE = re.compile(r"\s+")
+# "Yeah, Maria, …": what a sentence opens with before it says anything.
+_OPENING = re.compile(
+    r"(?:(?:hey|hi|hello|yeah|yep|yes|yup|wow|oh|aww|well|thanks|thank you|so|and|but|also|anyway|sure|ok|okay|cool"
+    r"|nice|great|awesome|definitely|absolutely|totally|plus)\b[ ,!.-]++(?:[^\W\d_]\w{0,30}[,!] )?)++(?=\S)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +63,8 @@ def quotes(memory: Memory, ranked: Sequence[Scored], asked: Query, slot: int) ->
 
 
 def excerpt(memory: Memory, place: int, wanted: Mapping[str, float], room: int) -> str:
-    """The utterance in ``room`` characters: its best sentences in their order; with no room the best one.
+    """The utterance in ``room`` characters: its best sentences in their order; with no room the best one,
+    from where it says something.
 
     Word for word; ``GAP`` stands where something was left out between two of them, or cut off.
     """
@@ -78,7 +85,9 @@ def excerpt(memory: Memory, place: int, wanted: Mapping[str, float], room: int) 
             parts.append(" " if at == last + 1 else GAP)
         parts.append(_cut(_SPACE.sub(" ", sentences[at]), max(room, BRIEF_MOST)))
         last = at
-    return "".join(parts)
+    text = "".join(parts)
+    opening = None if room else _OPENING.match(text)
+    return text[opening.end() :] if opening else text
 
 
 def fit(found: Sequence[Quote], tokens: Sequence[int], slot: int) -> list[Quote]:

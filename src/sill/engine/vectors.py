@@ -25,6 +25,7 @@ class Vectors:
     made: list[list[float]] = field(default_factory=list)
     _lengths: list[float] = field(default_factory=list)  # of each with the next one added
     _matrix: Any = None  # the same for numpy
+    _asked: tuple[str, list[float]] | None = None  # one question is looked for more than once
     _task: asyncio.Task[None] | None = None
 
     async def closeness(self, memory: Memory, asked: Query) -> Closeness | None:
@@ -32,11 +33,13 @@ class Vectors:
         if len(self.made) < len(memory.said):
             self._start(memory)
             return None
-        try:
-            (vector,) = await self.embedder.embed([asked.text])
-        except SillError:
-            return None  # by words, then
-        alone = self._products(_unit(vector))
+        if self._asked is None or self._asked[0] != asked.text:
+            try:
+                (vector,) = await self.embedder.embed([asked.text])
+            except SillError:
+                return None  # by words, then
+            self._asked = asked.text, _unit(vector)
+        alone = self._products(self._asked[1])
         following = [*alone[1:], 0.0]
         for at in range(len(self._lengths), len(self.made)):
             self._lengths.append(self._length_with_next(at))
