@@ -10,12 +10,13 @@ import pytest
 from sill.core.budget import Profile
 from sill.core.certificate import Certificate, Usage
 from sill.core.documents import Document
-from sill.core.messages import Message, fingerprint
+from sill.core.messages import Message, Recall, fingerprint
 from sill.core.references import Reference
 from sill.core.usage import plan_from_json
 from sill.engine.chat import Chat
 from sill.engine.events import Delta, Finished, Notice, Refused, Started
 from sill.engine.prepare import Call, Question
+from sill.engine.recall import Recollection
 from sill.engine.sizing import Sizer
 from sill.errors import Overflow, TurnInProgress, Unreachable
 from sill.ports import Ended
@@ -421,3 +422,22 @@ def test_a_model_switch_counts_and_plans_again():
         ("turn", "evicted")
     ]
     assert finished.outcome == "complete"
+
+
+def test_what_left_the_window_comes_back_when_a_question_needs_it():
+    store = MemoryStore()
+    chat = make_chat(*(["word " * 10] for _ in range(31)), window=300, store=store)
+    chat.recollection = Recollection(store)
+    fact = "The spare key hangs behind the beehive."
+    chatter = [f"Tell me about subject number {n}." for n in range(29)]
+
+    asyncio.run(talk(chat, fact, *chatter, "Where does the spare key hang?"))
+
+    turns = stored(chat)
+    *_, last = turns
+    shown = [m.content for m in chat.model.sent[-1].messages]
+    assert last.epoch.first != turns[0].id and last.epoch.number > 0
+    assert fact in "".join(shown)
+    assert isinstance(last.messages[0].carries, Recall)
+    assert turns[0].id in last.messages[0].carries.turns
+    assert all(turn.certificate.predicted <= chat.call.budget.room for turn in turns)

@@ -17,6 +17,7 @@ from ..engine.chat import Chat
 from ..engine.failover import Place
 from ..engine.money import Limits, Purse, Till
 from ..engine.prepare import Call
+from ..engine.recall import Recollection
 from ..errors import SettingsError
 from ..ports import Store
 from ..records import Attempt, Cap
@@ -52,6 +53,11 @@ class Seats:
     workspace: str
     purse: Purse
     all: list[Seat] = field(default_factory=list)
+    recollection: Recollection | None = None
+
+    def __post_init__(self) -> None:
+        if self.settings.get("recall", bool) is not False:
+            self.recollection = Recollection(self.store)
 
     def arrange(self) -> list[Place]:
         """The profile's own endpoint, then its fallbacks in their order."""
@@ -118,6 +124,7 @@ class Seats:
             workspace=self.workspace,
             till=self._till(model, price),
             wire=model.wire,
+            recollection=self.recollection,
         )
 
     def _till(self, model: OpenAIModel | OllamaModel, price: Price | None) -> Till:

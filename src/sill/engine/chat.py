@@ -31,6 +31,7 @@ from .asking import Asking, closed
 from .events import Delta, Event, Finished, Notice, Outcome, Refused, Started, Thought
 from .money import Afforded, Till, at_most, held, paid, refusal
 from .prepare import Call, Prepared, Question, prepare
+from .recall import Recalling, Recollection
 from .sizing import Sizer
 from .streams import until
 
@@ -56,6 +57,7 @@ class Chat:
     till: Till | None = None
     wire: Callable[[ChatRequest], bytes] = as_sent  # the exact bytes the model sends for a request
     learned: str = ""  # what a refusal of the endpoint has taught
+    recollection: Recollection | None = None  # without it, what left the window stays out
 
     async def ask(
         self, chat: str | None, question: Question, stop: asyncio.Event | None = None
@@ -89,7 +91,14 @@ class Chat:
     async def _try(self, asking: Asking) -> AsyncGenerator[Event, None]:
         known = asking.chat
         history = await self.store.history(known) if known else History((), Epoch())
-        ready = await prepare(self.call, self.counter, self.sizer, history, asking.question)
+        ready = await prepare(
+            self.call,
+            self.counter,
+            self.sizer,
+            history,
+            asking.question,
+            self._recalling(asking, history),
+        )
         if isinstance(ready, Refused):
             yield ready
             return
@@ -133,6 +142,11 @@ class Chat:
         if (dropped := find_shortfall(finished.certificate, finished.usage)) is not None:
             yield Notice(f"{dropped.words}; {dropped.remedy}", "warning")
         yield replace(finished, cost=cost)
+
+    def _recalling(self, asking: Asking, history: History) -> Recalling | None:
+        if self.recollection is None or asking.chat is None:
+            return None
+        return Recalling(self.recollection, asking.chat, asking.question.text, history, self.sizer)
 
     # --- Money -----------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from ..core.request import ChatRequest, LimitName
 from ..core.usage import refusal
 from ..ports import History, TokenCounter
 from .events import Refused
+from .recall import Recalling, planned
 from .sizing import Sizer
 
 # A plan adds counts of parts, which is an upper bound; should a whole ever be more, the plan is
@@ -63,9 +64,17 @@ class Prepared:
 
 
 async def prepare(
-    call: Call, counter: TokenCounter, sizer: Sizer, history: History, question: Question
+    call: Call,
+    counter: TokenCounter,
+    sizer: Sizer,
+    history: History,
+    question: Question,
+    recalling: Recalling | None = None,
 ) -> Prepared | Refused:
-    """The request for ``question``, counted whole; or why there cannot be one."""
+    """The request for ``question``, counted whole; or why there cannot be one.
+
+    With ``recalling``, what the question needs of turns that left the window comes back with it.
+    """
     system, asked = await sizer.messages(
         [Message("system", call.system), Message("user", question.text)]
     )
@@ -81,7 +90,10 @@ async def prepare(
     offered = await _offers(sizer, call.budget, book.after(told), question.documents)
     limits = call.budget
     for _ in range(CORRECTIONS):
-        plan = plan_context(limits, ask, turns, history.epoch, offered)
+        if recalling is None:
+            plan = plan_context(limits, ask, turns, history.epoch, offered)
+        else:
+            plan = await planned(limits, ask, turns, offered, recalling)
         if isinstance(plan, OverBudget):
             return Refused(plan.needed, plan.available, refusal(plan))
         request = ChatRequest(

@@ -75,6 +75,7 @@ _GLOBAL = {
     ),
     "local_model": Spec(str, "path to the GGUF file of the local model"),
     "local_window": Spec(int, "context window of the local model", low=256),
+    "recall": Spec(bool, "bring back what left the window when a question needs it", True),
     "instructions": Spec(
         str, "what the model should always keep in mind; part of the system prompt"
     ),
