@@ -34,6 +34,11 @@ class Connection:
     api_key: str | None = field(default=None, repr=False)
 
     @property
+    def is_bundled(self) -> bool:
+        """The model that comes with Sill, or its cut for tests."""
+        return self.kind == "local" and self.model.lstrip(".").startswith("SmolLM2-135M")
+
+    @property
     def is_local(self) -> bool:
         return self.kind == "local" or parse_endpoint(self.base_url).is_local
 

@@ -8,10 +8,16 @@ from ..core.prompts import compose
 from ..paths import config_dir
 from ..settings import Settings
 
+SMALL = "small"
 
-def system_prompt(settings: Settings, profile: str) -> str:
-    """The profile's prompt; an unknown template is an error here, before the first message."""
-    id = settings.of_profile(profile, "template", str) or profile
+
+def system_prompt(settings: Settings, profile: str, *, is_tiny: bool = False) -> str:
+    """The profile's prompt; an unknown template is an error here, before the first message.
+
+    A tiny model is led astray by a long prompt: in a chat it gets one sentence, unless a template is set.
+    """
+    usual = SMALL if is_tiny and profile == "chat" else profile
+    id = settings.of_profile(profile, "template", str) or usual
     text = prompts.template(id, prompts.load(config_dir() / "prompts"))
     return compose(text, {"INSTRUCTIONS": settings.get("instructions", str) or ""})
 

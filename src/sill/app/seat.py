@@ -107,7 +107,7 @@ class Seats:
             model=there.model,
             profile=profile_numbers(settings, profile),
             window=there.window,
-            system=system_prompt(settings, profile),
+            system=system_prompt(settings, profile, is_tiny=there.is_bundled),
             layout=layout,
             shortfall=counted.counter.tokenizer.margin,
             ratio=counted.ratio,

@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 
 from .main import run
-from .screen import plain
 
 SAMPLE = Path(__file__).resolve().parent.parent / "sample" / "vault"
 START = "Start here.md"
@@ -30,7 +29,10 @@ def main() -> int:
 
     from .ask import command as ask
 
-    click.echo(f"sill: asking the bundled model about {plain(SAMPLE.name)}", err=True)
+    click.echo(
+        "sill: the bundled model answers; it is tiny. OPENAI_BASE_URL chooses a better one.",
+        err=True,
+    )
     return run(ask, [*given, "-"])
 
 
