@@ -55,6 +55,12 @@ def test_excerpts(question, room, expected):
     assert excerpt(remember(LONG), 0, query(question).wanted, room) == expected
 
 
+def test_a_scrap_does_not_stand_for_a_sentence():
+    memory = remember("I bought a red kayak in Oslo. 7", "I bought a red kayak in Oslo. 8")
+
+    assert excerpt(memory, 1, {}, 0) == "I bought a red kayak in Oslo."
+
+
 def test_a_brief_quote_begins_where_it_says_something():
     memory = remember("Yeah, Maria, so we used beech. Hm.", "So.")
 

@@ -24,6 +24,7 @@ BRIEF_MOST = 200  # characters of a sentence that stands for its utterance
 LEAST_CHANCE = 0.0001  # less than this is not worth a token, however many are free
 DAY_TOKENS = 4  # of the line with the day; the whole is counted before it is used
 _LENGTH_COUNTS = 0.7  # 1 would fill the slot with the shortest, 0 ignores how long a quote is
+_SHORT_SENTENCE = 40  # characters
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 GAP = " … "
@@ -145,7 +146,8 @@ def _worth(memory: Memory, place: int, at: int, wanted: Mapping[str, float]) -> 
         worth += 2 * wanted[term] * memory.weight(term)
     if sentence.text.endswith("?") or sentence.text.startswith("["):
         worth *= 0.5  # asked, or an aside: rarely what was told
-    return worth / math.sqrt(len(sentence.text))
+    # A scrap of a few letters is not more to the point than a sentence.
+    return worth / math.sqrt(max(_SHORT_SENTENCE, len(sentence.text)))
 
 
 def _cut(sentence: str, room: int) -> str:
