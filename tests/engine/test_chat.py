@@ -441,3 +441,15 @@ def test_what_left_the_window_comes_back_when_a_question_needs_it():
     assert isinstance(last.messages[0].carries, Recall)
     assert turns[0].id in last.messages[0].carries.turns
     assert all(turn.certificate.predicted <= chat.call.budget.room for turn in turns)
+
+
+def test_small_talk_recalls_nothing_and_evicts_nothing():
+    def epochs(recollection):
+        store = MemoryStore()
+        chat = make_chat(*(["word " * 10] for _ in range(40)), window=300, store=store)
+        chat.recollection = Recollection(store, least=0.1, insists=0.3) if recollection else None
+        said = ["The spare key hangs behind the beehive.", *("Thanks, go on." for _ in range(39))]
+        asyncio.run(talk(chat, *said))
+        return [turn.epoch.number for turn in stored(chat)]
+
+    assert epochs(recollection=True) == epochs(recollection=False)

@@ -46,6 +46,10 @@ class Recollection:
 
     store: Store
     embedder: Embedder | None = None
+    least: float = 0.0  # chance below which nothing is recalled: small talk needs no memory
+    insists: float = (
+        CLEARLY  # chance from which the window gives way; each time costs the server's cache
+    )
     _shelves: OrderedDict[str, _Shelf] = field(default_factory=OrderedDict)
 
     async def shelf(self, chat: str, history: History) -> _Shelf:
@@ -101,12 +105,12 @@ async def planned(
     if isinstance(plain, OverBudget) or ask.rounds or not turns:
         return plain
     search = await _search(recalling, turns, plain.epoch)
-    if not search.ranked:
+    if not search.ranked or search.ranked[0].chance < recalling.recollection.least:
         return plain
     size = slot(budget, ask.fixed, search.gone)
     free = min(budget.high, budget.room) - plain.tokens
     roomy = plain
-    if free < size and search.ranked[0].chance >= CLEARLY:
+    if free < size and search.ranked[0].chance >= recalling.recollection.insists:
         reserved = plan_context(reserving(budget, size), ask, turns, epoch, offers)
         if isinstance(reserved, OverBudget):
             return plain
