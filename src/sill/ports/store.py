@@ -1,16 +1,12 @@
-"""The few places where the engine meets the world."""
+"""Where chats are kept."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from typing import Protocol
 
-from .core.certificate import Certificate, Counts, Tokenizer, Usage
-from .core.graph import LinkReport, NoteLinks
-from .core.messages import Epoch, Fingerprint, Message, Status, ToolCall
-from .core.rank import Hit
-from .core.references import Reference
-from .core.request import ChatRequest
-from .records import (
+from ..core.certificate import Certificate, Usage
+from ..core.messages import Epoch, Fingerprint, Message, Status
+from ..records import (
     Attempt,
     Cap,
     ChatInfo,
@@ -23,102 +19,6 @@ from .records import (
     StoredAttempt,
     StoredProposal,
 )
-
-# --- Model ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class TextDelta:
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReasoningDelta:
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCallDelta:
-    """More of tool call ``index``; the whole calls come with ``Ended``."""
-
-    index: int
-    name: str
-    arguments: str
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """The last event of a stream, always.
-
-    ``complete`` only if the server finished by itself, said so, and every tool call parses.
-    Anything else is ``partial`` with the reason in words; its text is kept, its calls are not.
-    """
-
-    outcome: Literal["complete", "partial"]
-    finish_reason: str | None
-    usage: Usage | None
-    tool_calls: tuple[ToolCall, ...] = ()
-    reason: str = ""
-
-
-ModelEvent = TextDelta | ReasoningDelta | ToolCallDelta | Ended
-
-
-class Model(Protocol):
-    """One model at one endpoint."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def endpoint(self) -> str:
-        """Its base URL, without any key."""
-        ...
-
-    def stream(self, request: ChatRequest) -> AsyncIterator[ModelEvent]:
-        """The reply as it arrives, closed by one ``Ended``.
-
-        A failure before the first payload raises a ``ProviderError``; after it, it is a partial end.
-        Closing the iterator closes the connection at once.
-        """
-        ...
-
-
-# --- TokenCounter --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Overhead:
-    """What a request costs beside the texts in it: never less than the truth.
-
-    ``message`` is per message by role, ``request`` once, ``default_system`` when no system message leads,
-    ``tool_call`` for each call a message makes, beside its arguments and twice its name (the result repeats it).
-    """
-
-    message: Mapping[str, int]
-    request: int
-    default_system: int = 0
-    tool_call: int = 0
-
-
-class TokenCounter(Protocol):
-    """Counts the way one model does. Never raises, never blocks past its time-out."""
-
-    @property
-    def tokenizer(self) -> Tokenizer: ...
-
-    async def count(self, texts: Sequence[str]) -> Counts:
-        """Each text alone, as plain text; one batch, one call."""
-        ...
-
-    async def count_request(self, request: ChatRequest) -> Counts:
-        """The whole rendered request as the server will count it: one number."""
-        ...
-
-    async def overhead(self) -> Overhead: ...
-
-
-# --- Store ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,61 +251,5 @@ class Store(Protocol):
     ) -> dict[Fingerprint, int]: ...
 
     async def remember_counts(self, tokenizer: str, counts: Mapping[Fingerprint, int]) -> None: ...
-
-    async def close(self) -> None: ...
-
-
-# --- Vault ---------------------------------------------------------------------------------------
-
-SearchMode = Literal["text", "semantic", "hybrid"]
-
-
-class Embedder(Protocol):
-    """Turns texts into vectors that are close where the texts mean the same."""
-
-    @property
-    def name(self) -> str:
-        """Keys remembered vectors: two embedders of one name must agree on every vector."""
-        ...
-
-    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One vector for each text, all of the same length."""
-        ...
-
-    async def close(self) -> None: ...
-
-
-class Vault(Protocol):
-    """A folder of notes and code: always what is there now, never anything outside it."""
-
-    async def refresh(self) -> int:
-        """Take in what changed since the last look; how many files that were."""
-        ...
-
-    async def paths(self) -> list[str]: ...
-
-    async def read(self, path: str) -> str | None:
-        """The text of a file of the vault; None if there is no such text file."""
-        ...
-
-    async def search(
-        self, question: str, limit: int = 10, mode: SearchMode = "hybrid"
-    ) -> list[Hit]:
-        """The passages that bear on a question, best first, each saying why it is there."""
-        ...
-
-    async def references(self, message: str) -> tuple[Reference, ...]:
-        """The wikilinks of a message: where they lead, or that they lead nowhere."""
-        ...
-
-    async def links(self, path: str) -> NoteLinks: ...
-
-    async def check_links(self) -> LinkReport: ...
-
-    async def related(self, path: str, limit: int = 10) -> list[Hit]:
-        """Notes that are close to this one by links, words and meaning: one passage of each."""
-        ...
-
-    async def summary(self, path: str) -> str: ...
 
     async def close(self) -> None: ...

@@ -1,0 +1,26 @@
+"""The few places where the engine meets the world."""
+
+from .counter import Overhead, TokenCounter
+from .model import Ended, Model, ModelEvent, ReasoningDelta, TextDelta, ToolCallDelta
+from .store import ChatCopy, Closing, History, Opening, Store, StoredTurn
+from .vault import Embedder, SearchMode, Vault
+
+__all__ = [
+    "ChatCopy",
+    "Closing",
+    "Embedder",
+    "Ended",
+    "History",
+    "Model",
+    "ModelEvent",
+    "Opening",
+    "Overhead",
+    "ReasoningDelta",
+    "SearchMode",
+    "Store",
+    "StoredTurn",
+    "TextDelta",
+    "TokenCounter",
+    "ToolCallDelta",
+    "Vault",
+]
