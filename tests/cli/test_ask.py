@@ -1,8 +1,10 @@
 """``sill ask`` through its real door, with a real server behind it."""
 
+import http.server
 import json
 import socket
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -202,6 +204,58 @@ def test_wrong_use_says_what_to_do(home, arguments, words):
 
     text = one_line_error(done)
     assert (done.returncode, [word for word in words if word not in text]) == (2, [])
+
+
+@pytest.mark.slow
+def test_a_model_that_does_not_exist_is_named(home):
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.answer(200, {"object": "list", "data": [{"id": "real-model", "object": "model"}]})
+
+        def do_POST(self):
+            message = "The model `dream` does not exist or you do not have access to it."
+            self.answer(404, {"error": {"message": message, "code": "model_not_found"}})
+
+        def answer(self, status, body):
+            data = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/v1"
+        done = home.sill("ask", "hi", "-m", "dream", "--base-url", address)
+        server.shutdown()
+
+    assert "dream" in one_line_error(done)
+
+
+@pytest.mark.slow
+def test_settings_that_cannot_be_read_are_named(home):
+    place = Path(home.environment["HOME"]) / ".config" / "sill" / "sill.toml"
+    place.mkdir(parents=True)
+
+    assert str(place) in one_line_error(home.sill("ask", "hi"))
+
+
+@pytest.mark.slow
+def test_shares_of_the_window_can_be_set_for_one_chat(chosen):
+    (chosen.folder / "note.md").write_text("The oven was built in May.\n" * 30)
+
+    chosen.sill("ask", "When?", "-f", "note.md", "--share", "files=0.25", "--share", "recall=0.2")
+    plan = json.loads(chosen.sill("explain", "--json").stdout)["plan"]
+    wrong = chosen.sill("ask", "When?", "--share", "fils=0.25")
+
+    assert plan["shares"]["files"]["budget"] == plan["room"] // 4
+    assert sum(share["used"] for share in plan["shares"].values()) == plan["tokens"]
+    assert plan["left"] == plan["room"] - plan["tokens"]
+    assert "share_files" in one_line_error(wrong)
 
 
 @pytest.mark.parametrize(

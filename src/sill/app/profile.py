@@ -1,14 +1,16 @@
 """What a profile's settings say about requests: its numbers and its system prompt."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import TypeVar
 
 from .. import prompts
-from ..core.budget import PROFILES, Profile
+from ..core.budget import PROFILES, Profile, Shares
 from ..core.prompts import compose
 from ..paths import config_dir
 from ..settings import Settings
 
 SMALL = "small"
+Number = TypeVar("Number", int, float)
 
 
 def system_prompt(settings: Settings, profile: str, *, is_tiny: bool = False) -> str:
@@ -25,12 +27,23 @@ def system_prompt(settings: Settings, profile: str, *, is_tiny: bool = False) ->
 def profile_numbers(settings: Settings, profile: str) -> Profile:
     """The profile's own numbers where the settings have them, the shipped ones elsewhere."""
     shipped = PROFILES[profile]
-    temperature = settings.of_profile(profile, "temperature", float)
+
+    def own(key: str, usual: Number) -> Number:
+        found = settings.of_profile(profile, key, type(usual))
+        return usual if found is None else found
+
     return replace(
         shipped,
-        reply=settings.of_profile(profile, "reply", int) or shipped.reply,
-        system_cap=settings.of_profile(profile, "system_cap", int) or shipped.system_cap,
-        high=settings.of_profile(profile, "high_water", float) or shipped.high,
-        low=settings.of_profile(profile, "low_water", float) or shipped.low,
-        temperature=shipped.temperature if temperature is None else temperature,
+        reply=own("reply", shipped.reply),
+        margin=own("margin", shipped.margin),
+        system_cap=own("system_cap", shipped.system_cap),
+        high=own("high_water", shipped.high),
+        low=own("low_water", shipped.low),
+        shares=Shares(
+            **{
+                f.name: own(f"share_{f.name}", getattr(shipped.shares, f.name))
+                for f in fields(Shares)
+            }
+        ),
+        temperature=own("temperature", shipped.temperature),
     )

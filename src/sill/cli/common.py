@@ -1,7 +1,8 @@
 """What every command that talks to a model shares: its options, and an open application."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import logging
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,13 @@ _OPTIONS = [
         help="OpenAI-compatible endpoint, or `local` for the bundled model.",
     ),
     click.option("--window", type=int, metavar="TOKENS", help="Context window to plan for."),
+    click.option(
+        "--share",
+        "shares",
+        multiple=True,
+        metavar="NAME=PART",
+        help="Part of the window's room for system, tools, files, history or recall, such as files=0.6.",
+    ),
     click.option("--db", "database", metavar="PATH", help="Where chats are kept."),
     click.option(
         "--vault",
@@ -54,6 +62,7 @@ def endpoint_options(function: F) -> F:
 
 def settled(given: dict[str, Any]) -> Where:
     """Settings from files, environment and the flags in ``given``; project settings only as far as trusted."""
+    _show_warnings()
     folder = Path(given.get("vault") or Path.cwd())
     if not folder.is_dir():
         raise UsageError(f"{folder}: there is no such folder", hint="name one with --vault")
@@ -62,9 +71,29 @@ def settled(given: dict[str, Any]) -> Where:
     flags: dict[str, Scalar | None] = {
         key: given.get(key) for key in ("model", "base_url", "window", "database")
     }
+    flags |= _shares(given.get("shares") or ())
     settings = load(user_file=config_dir() / FILE_NAME, project_file=project_file, flags=flags)
     refuse_untrusted(settings, project_file, state_dir() / "trusted.json")
     return Where(folder, settings)
+
+
+def _shares(given: Sequence[str]) -> dict[str, Scalar | None]:
+    """``files=0.6`` as a flag of the chat's profile; the settings check the name and the number."""
+    flags: dict[str, Scalar | None] = {}
+    for text in given:
+        name, _, part = text.partition("=")
+        try:
+            flags[f"profile.chat.share_{name.strip()}"] = float(part)
+        except ValueError:
+            raise UsageError(
+                f"--share {text}: not NAME=PART", hint="for example files=0.6"
+            ) from None
+    return flags
+
+
+def _show_warnings() -> None:
+    """What a part of Sill warns of goes to standard error like everything that is not an answer."""
+    logging.basicConfig(format="sill: %(message)s", level=logging.WARNING)
 
 
 def opened(given: dict[str, Any]) -> AbstractAsyncContextManager[App]:

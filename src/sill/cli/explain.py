@@ -9,7 +9,7 @@ import click
 from ..app import open_storage
 from ..core.certificate import Certificate
 from ..core.plan import Plan
-from ..core.usage import plan_from_json
+from ..core.usage import breakdown, plan_from_json
 from ..errors import UsageError
 from ..ports import StoredTurn
 from .common import endpoint_options, run_async, settled
@@ -74,6 +74,11 @@ def ledger(plan: Plan, certificate: Certificate | None, turn: StoredTurn | None 
     room = plan.budget.room
     part = plan.tokens / max(1, room)
     lines.append(f"{'total':9} {plan.tokens:>{number},}  of {room:,} tokens of room ({part:.0%})")
+    lines += [
+        f"{'share':9} {row.used:>{number},}  of {row.budget:,} meant for {row.share} ({row.percent:g} %)"
+        for row in breakdown(plan).rows
+        if row.used
+    ]
     if certificate is not None:
         lines += _counted(certificate)
     if turn is not None and turn.usage is not None and turn.usage.cached is not None:
@@ -116,6 +121,7 @@ def _report(turn: StoredTurn) -> dict[str, Any]:
 
 def _plan(text: str) -> dict[str, Any]:
     plan = plan_from_json(text)
+    shown = breakdown(plan)
     return {
         "items": [
             {
@@ -134,4 +140,9 @@ def _plan(text: str) -> dict[str, Any]:
         "reply": plan.budget.reply,
         "epoch": plan.epoch.number,
         "next_evicts": plan.next_evicts,
+        "left": shown.left,
+        "shares": {
+            row.share: {"used": row.used, "budget": row.budget, "percent": row.percent}
+            for row in shown.rows
+        },
     }

@@ -33,10 +33,20 @@ _ENDPOINT = {
 _PROFILE = {
     **_ENDPOINT,
     "reply": Spec(int, "tokens kept free for the answer", low=1),
-    "margin": Spec(float, "share of the window kept free beside that", low=0, high=0.5),
+    "margin": Spec(int, "tokens kept free beside that, at most a twentieth of the window", low=0),
     "system_cap": Spec(int, "most tokens the system prompt may take", low=64),
     "high_water": Spec(float, "share of the room at which old turns are evicted", low=0.1, high=1),
     "low_water": Spec(float, "share of the room they are evicted down to", low=0.05, high=1),
+    **{
+        f"share_{name}": Spec(float, f"share of the room that is meant for {what}", low=0, high=1)
+        for name, what in (
+            ("system", "the system prompt"),
+            ("tools", "tool schemas"),
+            ("files", "files; within it they outrank every old turn"),
+            ("history", "the conversation"),
+            ("recall", "what left the window and is needed again"),
+        )
+    },
     "temperature": Spec(float, "sampling temperature", low=0, high=2),
     "layout": Spec(str, "how hidden context is sent", choices=("folded", "separate")),
     "template": Spec(str, "id of the system prompt"),
