@@ -18,7 +18,7 @@ from sill.engine.events import Delta, Finished, Notice, Refused, Started
 from sill.engine.prepare import Call, Question
 from sill.engine.recall import Recollection
 from sill.engine.sizing import Sizer
-from sill.errors import Overflow, TurnInProgress, Unreachable
+from sill.errors import FileRefused, Overflow, TurnInProgress, Unreachable, UsageError
 from sill.ports import Ended
 from sill.testing import MemoryStore, ScriptedModel, WordCounter
 
@@ -453,3 +453,26 @@ def test_small_talk_recalls_nothing_and_evicts_nothing():
         return [turn.epoch.number for turn in stored(chat)]
 
     assert epochs(recollection=True) == epochs(recollection=False)
+
+
+@pytest.mark.parametrize(
+    "question, error, words",
+    [
+        pytest.param(
+            Question("half \udcff a pair"), UsageError, "character 5", id="in the message"
+        ),
+        pytest.param(
+            Question("hi", (Document("bad.md", "x\ud800"),)), FileRefused, "bad.md", id="in a file"
+        ),
+    ],
+)
+def test_half_a_surrogate_pair_is_refused_before_anything_is_written(question, error, words):
+    chat = make_chat(["never"])
+
+    async def ask():
+        return [e async for e in chat.ask(None, question)]
+
+    with pytest.raises(error, match=words):
+        asyncio.run(ask())
+
+    assert (chat.model.sent, asyncio.run(chat.store.latest_chat("w"))) == ([], None)

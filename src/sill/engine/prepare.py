@@ -13,6 +13,7 @@ from ..core.plan import Ask, OverBudget, Plan, plan_context
 from ..core.render import Layout, render
 from ..core.request import ChatRequest, LimitName
 from ..core.usage import refusal
+from ..errors import FileRefused, UsageError
 from ..ports import History, TokenCounter
 from .events import Refused
 from .recall import Recalling, planned
@@ -75,6 +76,7 @@ async def prepare(
 
     With ``recalling``, what the question needs of turns that left the window comes back with it.
     """
+    _check_text(question)
     system, asked = await sizer.messages(
         [Message("system", call.system), Message("user", question.text)]
     )
@@ -132,6 +134,24 @@ async def _offers(
     ]
     sizes = await sizer.by_message(message for draft in drafts for message in draft.messages)
     return [draft.sized(sizes.__getitem__) for draft in drafts]
+
+
+def _check_text(question: Question) -> None:
+    """Half of a surrogate pair cannot be sent, counted or stored: say where it is."""
+    for document in question.documents:
+        if (position := _lone_surrogate(document.text)) is not None:
+            raise FileRefused(document.path, f"not valid Unicode text (character {position})")
+    if (position := _lone_surrogate(question.text)) is not None:
+        hint = "it may hold bytes that are not UTF-8"
+        raise UsageError(f"the message is not valid Unicode text (character {position})", hint=hint)
+
+
+def _lone_surrogate(text: str) -> int | None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        return error.start
+    return None
 
 
 def _new(plan: Plan, asked: Sized) -> tuple[Message, ...]:
