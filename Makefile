@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: run test setup lint format types bench clean
+.PHONY: run test setup lint format types clean
 
 run: setup
 	@$(BIN)/python -m sill.cli.first_run

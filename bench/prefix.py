@@ -7,6 +7,10 @@ before turn 7; sent in three ways:
     resend    both files again at the end of every request, after the conversation
     sliding   files first, then the last messages that fit; the oldest message goes when it is full
 
+What differs between the layouts: Sill plans for a window of 8,192 tokens with 512 kept for the reply, so that
+nothing is evicted here (the shipped reserve, 2,048 in such a window, would evict); ``sliding`` has a room of
+4,600, so that it slides, and shows the edited file in its old place; only Sill sends its own system prompt.
+
 Answers are scripted, so that every layout carries the same text: the server evaluates the prompt and one
 token. ``cached`` is what it took from its prefix cache. Weights: the two-layer cut, whose tokenizer and
 template are the whole model's.
