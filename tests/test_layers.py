@@ -47,6 +47,15 @@ MAY_IMPORT = {
         "trust",
         "app",
     },
+    "library": {
+        "core",
+        "ports",
+        "errors",
+        "engine",
+        "adapters",
+        "settings",
+        "app",
+    },
     "web": {
         "core",
         "records",

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,12 +13,12 @@ from ..core.drift import Drift
 from ..core.request import ChatRequest
 from ..engine.chat import Chat
 from ..engine.drift import drift_of
-from ..engine.events import Event, Finished
+from ..engine.events import Event, Finished, Refused
 from ..engine.failover import Failover
 from ..engine.money import Purse
-from ..engine.prepare import Question
+from ..engine.prepare import Prepared, Question
 from ..paths import data_dir
-from ..ports import Ended, Model, Store
+from ..ports import Ended, Model, Store, TokenCounter
 from ..records import Attempt
 from ..settings import Settings
 from .connect import Connection, Progress
@@ -88,7 +88,7 @@ class App:
         window = f"window {there.window:,} tokens"
         return f"{there.model} ({there.shown_at}), {window}, counts: {self.tokenizer.kind}"
 
-    async def ask(self, chat: str | None, question: Question) -> AsyncIterator[Event]:
+    async def ask(self, chat: str | None, question: Question) -> AsyncGenerator[Event, None]:
         """One turn of ``chat``, or of a new one, as it happens.
 
         What a person has seen stays part of the chat: a cut answer is kept for the next turn.
@@ -99,6 +99,10 @@ class App:
                 if isinstance(event, Finished) and event.outcome in CUT and event.text:
                     await self.store.keep(event.turn)
                 yield event
+
+    async def plan(self, chat: str | None, question: Question) -> Prepared | Refused:
+        """What asking this would send to the model that answered last; nothing is sent or written."""
+        return await self.chat.plan(chat, question)
 
     async def gather(self, text: str, names: Sequence[str]) -> Gathered:
         """The question with the files it is about, each as it is on disk now.
@@ -163,13 +167,20 @@ def database_place(settings: Settings) -> str:
 
 @asynccontextmanager
 async def open_app(
-    settings: Settings, folder: Path, progress: Progress, profile: str = "chat"
+    settings: Settings,
+    folder: Path,
+    progress: Progress,
+    profile: str = "chat",
+    counter: TokenCounter | None = None,
 ) -> AsyncIterator[App]:
-    """The application for ``folder``; whatever had to be started for it ends with it."""
+    """The application for ``folder``; whatever had to be started for it ends with it.
+
+    ``counter`` counts instead of the one that would be chosen for the model.
+    """
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(open_storage(settings))
         purse = Purse(store, limits(settings))
-        seats = Seats(settings, profile, store, stack, progress, str(folder), purse)
+        seats = Seats(settings, profile, store, stack, progress, str(folder), purse, counter)
         failover = Failover(seats.arrange())
         await failover.open(lambda text: progress(f"sill: {text}"))
         yield App(

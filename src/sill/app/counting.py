@@ -56,3 +56,10 @@ async def choose_counter(
         window=chosen.window,
         ratio=ratio,
     )
+
+
+def counting_by(counter: TokenCounter, layout: Layout, store: Store) -> Counting:
+    """Counting by a counter of the caller's own."""
+    remembered = Remembered(counter, store)
+    sizer = Sizer(counter, remembered.count, layout)
+    return Counting(counter, sizer, "the program's own counter", None, 1.0)

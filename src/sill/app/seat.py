@@ -19,11 +19,11 @@ from ..engine.money import Limits, Purse, Till
 from ..engine.prepare import Call
 from ..engine.recall import Recollection
 from ..errors import SettingsError
-from ..ports import Store
+from ..ports import Store, TokenCounter
 from ..records import Attempt, Cap
 from ..settings import Settings
 from .connect import Connection, Progress, Wanted, connect, wanted, wanted_instead
-from .counting import choose_counter
+from .counting import choose_counter, counting_by
 from .profile import profile_numbers, system_prompt
 
 # Chosen by looking at four long dialogues: of 240 questions 88 % score over the first and 64 % over the second;
@@ -57,6 +57,7 @@ class Seats:
     progress: Progress
     workspace: str
     purse: Purse
+    counter: TokenCounter | None = None  # the caller's own, for every model
     all: list[Seat] = field(default_factory=list)
     recollection: Recollection | None = None
 
@@ -102,7 +103,11 @@ class Seats:
         layout: Layout = (
             "separate" if settings.of_profile(profile, "layout", str) == "separate" else "folded"
         )
-        counted = await choose_counter(wish, there, layout, self.store, self.stack)
+        counted = (
+            await choose_counter(wish, there, layout, self.store, self.stack)
+            if self.counter is None
+            else counting_by(self.counter, layout, self.store)
+        )
         there = replace(there, window=min(there.window, counted.window or there.window))
         model = model_for(there, clocks(settings, profile, there))
         self.stack.push_async_callback(model.close)

@@ -27,7 +27,7 @@ from ..ports import (
     ToolCallDelta,
 )
 from ..records import Attempt
-from .asking import Asking, closed
+from .asking import Asking, closed, history_for
 from .events import Delta, Event, Finished, Notice, Outcome, Refused, Started, Thought
 from .money import Afforded, Till, at_most, held, paid, refusal
 from .prepare import Call, Prepared, Question, prepare
@@ -88,17 +88,14 @@ class Chat:
                     async for following in again:
                         yield following
 
+    async def plan(self, chat: str | None, question: Question) -> Prepared | Refused:
+        """What asking this would send. Nothing is sent and nothing is written."""
+        history = await history_for(self.store, chat, question)
+        recalling = self._recalling(chat, question, history)
+        return await prepare(self.call, self.counter, self.sizer, history, question, recalling)
+
     async def _try(self, asking: Asking) -> AsyncGenerator[Event, None]:
-        known = asking.chat
-        history = await self.store.history(known) if known else History((), Epoch())
-        ready = await prepare(
-            self.call,
-            self.counter,
-            self.sizer,
-            history,
-            asking.question,
-            self._recalling(asking, history),
-        )
+        ready = await self.plan(asking.chat, asking.question)
         if isinstance(ready, Refused):
             yield ready
             return
@@ -143,10 +140,12 @@ class Chat:
             yield Notice(f"{dropped.words}; {dropped.remedy}", "warning")
         yield replace(finished, cost=cost)
 
-    def _recalling(self, asking: Asking, history: History) -> Recalling | None:
-        if self.recollection is None or asking.chat is None:
+    def _recalling(
+        self, chat: str | None, question: Question, history: History
+    ) -> Recalling | None:
+        if self.recollection is None or chat is None:
             return None
-        return Recalling(self.recollection, asking.chat, asking.question.text, history, self.sizer)
+        return Recalling(self.recollection, chat, question.text, history, self.sizer)
 
     # --- Money -----------------------------------------------------------------------------------
 
