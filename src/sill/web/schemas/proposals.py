@@ -1,0 +1,145 @@
+"""Proposals, what became of them, and going back."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from .common import Counted, Dollars, Message, Moment, Name, Used, Wire
+
+Status = Literal["open", "applied", "refused", "undone", "conflict"]
+
+
+class Hunk(Wire):
+    number: int
+    header: str
+    added: int
+    removed: int
+    lines: list[str] = Field(description="as in a unified diff: each begins with space, - or +")
+
+
+class FileHunks(Wire):
+    path: str
+    change: Literal["created", "changed", "deleted"]
+    hunks: list[Hunk]
+    before: str | None = None
+    after: str | None = None
+
+
+class Shown(Wire):
+    """What applying would do, exactly. An approval names ``base_hash`` and ``patch_id``."""
+
+    base_hash: str | None
+    patch_id: str | None
+    files: list[FileHunks] = Field(default_factory=list)
+    fuzz: int = 0
+    offset: int = 0
+    normalizations: list[str] = Field(default_factory=list)
+    requires_confirmation: bool = False
+
+
+class ProposalInfo(Wire):
+    id: str
+    chat: str
+    turn: str
+    status: Status
+    explanation: str
+    files: list[str]
+    created_ms: Moment
+    decided_ms: int | None = None
+    decided_by: str = ""
+    of: str = Field("", description="the proposal it is a part or a merge of")
+
+
+class Proposals(Wire):
+    proposals: list[ProposalInfo]
+
+
+class ProposalDetail(ProposalInfo):
+    base_fingerprints: dict[str, str | None]
+    shown: Shown | None = Field(None, description="null if it cannot be carried out any more")
+    is_current: bool = Field(description="the files are still what it was made from")
+
+
+class Approval(Wire):
+    """``chosen`` null takes every hunk; the two hashes are those that were shown."""
+
+    base_hash: str
+    patch_id: str
+    chosen: dict[str, list[int]] | None = None
+
+
+class Clash(Wire):
+    line: int
+    base: str
+    mine: str
+    theirs: str
+
+
+class Kept(Wire):
+    path: str
+    copy_path: str
+
+
+class EditOutcome(Wire):
+    """``merge`` is a new proposal: the same change to the files as they are now, where there is one."""
+
+    outcome: Literal["applied", "nothing", "conflict", "refused", "not_approved", "rejected"]
+    id: str | None = Field(None, description="of the transaction, for undo")
+    files: list[str] = Field(default_factory=list)
+    reasons: dict[str, str] = Field(default_factory=dict, description="by file, where it failed")
+    merge: str | None = None
+    clashes: dict[str, list[Clash]] = Field(default_factory=dict)
+    kept: list[Kept] = Field(default_factory=list)
+    warning: str = ""
+
+
+class Propose(Wire):
+    """Ask the model to change files of the folder; a file that does not exist may be made."""
+
+    instruction: Message
+    files: list[Name] = Field(min_length=1, max_length=200)
+    chat: str | None = None
+    lines: tuple[int, int] | None = Field(None, description="selected in the first file, from 1")
+
+
+class Proposed(Wire):
+    """``proposal`` is null unless the outcome is ``proposed``."""
+
+    enabled: bool
+    outcome: str
+    message: str
+    proposal: str | None = None
+    shown: Shown | None = None
+    problems: list[str] = Field(default_factory=list)
+    chat: str | None = None
+    turn: str | None = None
+    certificate: Counted | None = None
+    usage: Used | None = None
+    cost: Dollars = None
+
+
+class FileChange(Wire):
+    path: str
+    change: Literal["created", "changed", "deleted"]
+
+
+class AppliedEdit(Wire):
+    """One applied proposal. ``is_applied`` is false while it is undone."""
+
+    id: str
+    when_ms: Moment
+    by: str
+    explanation: str
+    files: list[FileChange]
+    is_applied: bool
+    is_kept: bool = Field(description="its bytes are still there, so it can be undone and redone")
+
+
+class AppliedEdits(Wire):
+    edits: list[AppliedEdit]
+
+
+class Which(Wire):
+    """Null: the last one."""
+
+    id: str | None = None
