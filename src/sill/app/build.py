@@ -88,16 +88,23 @@ class App:
         window = f"window {there.window:,} tokens"
         return f"{there.model} ({there.shown_at}), {window}, counts: {self.tokenizer.kind}"
 
-    async def ask(self, chat: str | None, question: Question) -> AsyncGenerator[Event, None]:
+    async def ask(
+        self, chat: str | None, question: Question, stop: asyncio.Event | None = None
+    ) -> AsyncGenerator[Event, None]:
         """One turn of ``chat``, or of a new one, as it happens.
 
-        What a person has seen stays part of the chat: a cut answer is kept for the next turn.
+        What a person has seen stays part of the chat: a cut answer is kept for the next turn. Several
+        turns at once have a ``stop`` each; without one, ``App.stop`` ends it.
         """
-        self._stop.clear()
-        async with aclosing(self.failover.ask(chat, question, self._stop)) as events:
+        if stop is None:
+            stop = self._stop
+            stop.clear()
+        async with aclosing(self.failover.ask(chat, question, stop)) as events:
             async for event in events:
                 if isinstance(event, Finished) and event.outcome in CUT and event.text:
-                    await self.store.keep(event.turn)
+                    # A turn beside another is not the chat's last: the chat is sent there.
+                    if not await self.store.keep(event.turn) and question.instead_of:
+                        await self.store.branch(event.chat, event.turn)
                 yield event
 
     async def plan(self, chat: str | None, question: Question) -> Prepared | Refused:
@@ -177,10 +184,30 @@ async def open_app(
 
     ``counter`` counts instead of the one that would be chosen for the model.
     """
+    async with (
+        open_storage(settings) as store,
+        open_over(store, Ground(settings, folder, progress, counter), profile) as app,
+    ):
+        yield app
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What an application stands on, beside its store."""
+
+    settings: Settings
+    folder: Path
+    progress: Progress
+    counter: TokenCounter | None = None
+
+
+@asynccontextmanager
+async def open_over(store: Store, ground: Ground, profile: str = "chat") -> AsyncIterator[App]:
+    """The application over a store that others use too and that stays open after it."""
+    settings, folder, progress = ground.settings, ground.folder, ground.progress
     async with AsyncExitStack() as stack:
-        store = await stack.enter_async_context(open_storage(settings))
         purse = Purse(store, limits(settings))
-        seats = Seats(settings, profile, store, stack, progress, str(folder), purse, counter)
+        seats = Seats(settings, profile, store, stack, progress, str(folder), purse, ground.counter)
         failover = Failover(seats.arrange())
         await failover.open(lambda text: progress(f"sill: {text}"))
         yield App(
