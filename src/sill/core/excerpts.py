@@ -121,8 +121,8 @@ def message(chosen: Sequence[Quote]) -> Message:
     lines: list[str] = []
     day: date | None = None
     for quote in ordered:
-        said_on = day_of(quote.said.moment_ms)
-        if said_on != day:
+        said_on = day_of(quote.said.moment_ms) if quote.said.moment_ms else None
+        if said_on is not None and said_on != day:
             is_same_year = day is not None and day.year == said_on.year
             lines.append(f"{said_on.day} {_MONTHS[said_on.month - 1]}")
             lines[-1] += "" if is_same_year else f" {said_on.year}"

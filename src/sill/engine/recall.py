@@ -7,6 +7,7 @@ through them, and plans again with the passages that were found.
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from ..core import excerpts
 from ..core.budget import Budget
@@ -17,7 +18,7 @@ from ..core.offers import FileOffer
 from ..core.plan import Ask, OverBudget, Plan, plan_context
 from ..core.recall import Query, Scored, query, rank
 from ..core.recall_room import leaving, quoted, reserving, slot
-from ..ports import Embedder, History, Store, StoredTurn
+from ..ports import Embedder, History, StoredTurn
 from .sizing import Sizer
 from .vectors import Vectors
 
@@ -40,22 +41,31 @@ class _Shelf:
             self.turns.append(turn.id)
 
 
+class Turns(Protocol):
+    """Who knows the turns of a chat: a store, or a client that sends all of them every time."""
+
+    async def turns(self, chat: str, limit: int | None = None) -> list[StoredTurn]: ...
+
+
 @dataclass(slots=True)
 class Recollection:
     """The memories of chats. Turns are taken in as they leave the window; without an embedder, by words."""
 
-    store: Store
+    store: Turns
     embedder: Embedder | None = None
     least: float = 0.0  # chance below which nothing is recalled: small talk needs no memory
     insists: float = (
         CLEARLY  # chance from which the window gives way; each time costs the server's cache
     )
+    # What is found depends on the history alone, never on what was looked for before.
+    is_repeatable: bool = False
     _shelves: OrderedDict[str, _Shelf] = field(default_factory=OrderedDict)
 
     async def shelf(self, chat: str, history: History) -> _Shelf:
         """What left the window before this epoch, and perhaps turns of it that were about to leave."""
         shelf = self._shelves.pop(chat, None)
-        if shelf is None or not _continues(shelf.turns, history):
+        is_other = self.is_repeatable and shelf is not None and len(shelf.turns) != history.earlier
+        if shelf is None or is_other or not _continues(shelf.turns, history):
             shelf = _Shelf(vectors=Vectors(self.embedder) if self.embedder else None)
             if history.earlier:
                 shelf.add(_way_to(history.turns[0], await self.store.turns(chat)))

@@ -1,0 +1,352 @@
+"""A request for a client that keeps its own chat and sends all of it every time.
+
+Nothing is stored about such a chat, yet its requests grow at their end like those of a stored one: what was
+sent before is found again by going through the turns in order and planning each as it was planned then. The
+same history gives the same bytes; what was planned once is remembered by the name of all that led to it.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any
+
+from ..core.budget import Budget
+from ..core.certificate import Certificate
+from ..core.gateway import Conversation, Moment, Said, finished, moments
+from ..core.messages import Epoch, Message, Recall, Sized, Turn, fingerprint
+from ..core.plan import Ask, OverBudget, Plan, plan_context
+from ..core.render import render, settled
+from ..core.request import ChatRequest, ToolSchema, WireMessage
+from ..ports import History, StoredTurn, TokenCounter
+from .prepare import CORRECTIONS, Call
+from .recall import Recalling, Recollection, planned
+from .sizing import Sizer
+
+REMEMBERED = 20_000  # moments
+GREETING = WireMessage("user", "hello")  # what tool schemas are measured beside
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the client wants beside an answer. ``extra`` goes to the model as it came."""
+
+    max_tokens: int | None = None
+    temperature: float | None = None
+    tools: tuple[ToolSchema, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """A request that is known to fit, and how it came to be. ``plan`` is None for one sent as it came."""
+
+    request: ChatRequest
+    certificate: Certificate
+    plan: Plan | None = None
+    evicted: int = 0  # turns of the client's chat that are not in the request
+    recalled: int = 0  # turns of which something is quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a moment was planned as: the epoch, and what was put before the question."""
+
+    epoch: Epoch
+    hidden: tuple[Sized, ...] = ()
+
+
+@dataclass(slots=True)
+class Steps:
+    """What was planned before; the least recently used goes first."""
+
+    limit: int = REMEMBERED
+    _known: OrderedDict[str, Step] = field(default_factory=OrderedDict)
+
+    def get(self, key: str) -> Step | None:
+        step = self._known.get(key)
+        if step is not None:
+            self._known.move_to_end(key)
+        return step
+
+    def put(self, key: str, step: Step) -> None:
+        self._known[key] = step
+        while len(self._known) > self.limit:
+            self._known.popitem(last=False)
+
+
+@dataclass(slots=True)
+class Fitter:
+    """Plans for one model. Without ``recalls``, what left the window stays out."""
+
+    call: Call
+    counter: TokenCounter
+    sizer: Sizer
+    steps: Steps = field(default_factory=Steps)
+    recalls: tuple[float, float] | None = None  # the chances ``Recollection`` goes by
+    _tools: dict[str, int] = field(default_factory=dict)
+    _shelves: Recollection | None = None
+    _resent: "_Resent" = field(default_factory=lambda: _Resent())
+    _remembering: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def fit(self, conversation: Conversation, wish: Wish) -> Fitted | OverBudget:
+        """The request for the conversation's last turn, with as much of the others as belongs into it."""
+        frame = await self._frame(conversation, wish)
+        walk = _Walk(frame, conversation.id)
+        sizes = await self.sizer.by_message(_spoken(conversation))
+        before = ""
+        for turn in conversation.turns:
+            step = Step(walk.epoch)
+            for moment in moments(before, turn, is_finished=True):
+                step = await self._step(walk, turn, moment, step, sizes)
+                walk.epoch = step.epoch
+            await self._add(walk, turn, step, sizes)
+            before = turn.id
+        *earlier, last = moments(before, conversation.present, is_finished=False)
+        step = Step(walk.epoch)
+        for moment in earlier:
+            step = await self._step(walk, conversation.present, moment, step, sizes)
+            walk.epoch = step.epoch
+        return await self._last(walk, conversation.present, last, step, sizes)
+
+    async def as_it_is(self, messages: tuple[WireMessage, ...], wish: Wish) -> Fitted:
+        """The client's own messages, counted and nothing else."""
+        request = self._request(messages, wish, self.call.budget.reply)
+        counts = await self.counter.count_request(request)
+        return Fitted(request, self._certificate(counts.kind, counts.tokens[0]))
+
+    # --- The walk through the turns ---------------------------------------------------------------
+
+    async def _step(
+        self,
+        walk: "_Walk",
+        turn: Said,
+        moment: Moment,
+        before: Step,
+        sizes: Mapping[Message, Sized],
+    ) -> Step:
+        """How this moment was planned, or would have been; a request that was refused changed nothing."""
+        key = walk.frame.key + moment.id
+        known = self.steps.get(key)
+        if known is None:
+            ask = walk.ask(turn, moment, before, sizes)
+            plan = await self._plan(walk, ask, walk.frame.budget)
+            known = before if isinstance(plan, OverBudget) else _step_of(plan, before, moment)
+            self.steps.put(key, known)
+        return known
+
+    async def _last(
+        self,
+        walk: "_Walk",
+        turn: Said,
+        moment: Moment,
+        before: Step,
+        sizes: Mapping[Message, Sized],
+    ) -> Fitted | OverBudget:
+        """As ``_step``, and the whole is counted: what turns out larger than its parts gets less room."""
+        frame = walk.frame
+        ask = walk.ask(turn, moment, before, sizes)
+        limits = frame.budget
+        for _ in range(CORRECTIONS):
+            plan = await self._plan(walk, ask, limits)
+            if isinstance(plan, OverBudget):
+                return plan
+            step = _step_of(plan, before, moment)
+            new = (*turn.before, *_messages(step.hidden), turn.question, *moment.rounds)
+            lead = None if frame.system is None else Message("system", frame.system)
+            messages = render(lead, walk.turns, plan.epoch, new, self.call.layout)
+            request = self._request(messages, frame.wish, limits.reply)
+            counts = await self.counter.count_request(request)
+            excess = counts.tokens[0] - limits.room
+            if excess <= 0:
+                self.steps.put(frame.key + moment.id, step)
+                certificate = self._certificate(counts.kind, counts.tokens[0])
+                request = self._with_room(request, certificate, frame.wish)
+                gone = len(walk.turns) - len(walk.kept(plan.epoch))
+                return Fitted(request, certificate, plan, gone, _recalled(step.hidden))
+            limits = limits.less(excess)
+        needed = counts.tokens[0]
+        return OverBudget(needed, frame.budget.room, "question", (("question", needed),))
+
+    async def _plan(self, walk: "_Walk", ask: Ask, limits: Budget) -> Plan | OverBudget:
+        first = walk.first
+        turns = walk.turns[first:]
+        if self.recalls is None or ask.rounds:
+            return plan_context(limits, ask, turns, walk.epoch, ())
+        history = History(tuple(walk.stored[first:]), walk.epoch, first)
+        question = ask.question.message.text
+        # One at a time: the memory of a chat is made from the history at hand.
+        async with self._remembering:
+            self._resent.known = walk.stored
+            recalling = Recalling(self._recollection, walk.chat, question, history, self.sizer)
+            return await planned(limits, ask, turns, (), recalling)
+
+    @property
+    def _recollection(self) -> Recollection:
+        if self._shelves is None:
+            least, insists = self.recalls or (0.0, 0.0)
+            self._shelves = Recollection(
+                self._resent, least=least, insists=insists, is_repeatable=True
+            )
+        return self._shelves
+
+    async def _add(
+        self, walk: "_Walk", turn: Said, step: Step, sizes: Mapping[Message, Sized]
+    ) -> None:
+        hidden = {sized.message: sized for sized in step.hidden}
+        messages = finished(turn, tuple(hidden))
+        known = {**sizes, **hidden}
+        unknown = [message for message in messages if message not in known]
+        if unknown:
+            known |= await self.sizer.by_message(unknown)
+        walk.add(turn.id, [known[message] for message in messages])
+
+    # --- Numbers ----------------------------------------------------------------------------------
+
+    async def _frame(self, conversation: Conversation, wish: Wish) -> "_Frame":
+        overhead = await self.sizer.overhead()
+        if conversation.system is None:
+            system = Sized(Message("system", ""), overhead.default_system)
+        else:
+            (system,) = await self.sizer.messages([Message("system", conversation.system)])
+        profile = self.call.profile
+        if wish.max_tokens is not None:
+            profile = replace(profile, reply=wish.max_tokens)
+        limits = replace(self.call, profile=profile).budget
+        # Whose prompt it is may make it as long as it likes; only the window is a limit.
+        limits = replace(limits, system_cap=limits.room)
+        tools = await self._tool_tokens(wish)
+        tokenizer = self.counter.tokenizer
+        layout = self.call.layout
+        facts = (conversation.system, system.tokens, tools, overhead.request, limits, layout)
+        key = fingerprint(repr((*facts, tokenizer.id, tokenizer.template, self.recalls)))
+        return _Frame(conversation.system, system, tools, overhead.request, limits, wish, key)
+
+    async def _tool_tokens(self, wish: Wish) -> int:
+        """What the tools add to a request: one with them less one without."""
+        if not wish.tools:
+            return 0
+        key = fingerprint(repr([tool.body() for tool in wish.tools]))
+        if key not in self._tools:
+            bare = self._request((GREETING,), Wish(), 1)
+            laden = self._request((GREETING,), Wish(tools=wish.tools), 1)
+            less, more = [
+                (await self.counter.count_request(one)).tokens[0] for one in (bare, laden)
+            ]
+            if len(self._tools) > 100:
+                self._tools.clear()
+            self._tools[key] = max(0, more - less)
+        return self._tools[key]
+
+    def _request(self, messages: tuple[WireMessage, ...], wish: Wish, reply: int) -> ChatRequest:
+        return ChatRequest(
+            model=self.call.model,
+            messages=messages,
+            max_tokens=max(1, wish.max_tokens or reply),
+            temperature=self.call.profile.temperature
+            if wish.temperature is None
+            else wish.temperature,
+            tools=wish.tools,
+            extra=wish.extra,
+            limit_name=self.call.limit_name,
+        )
+
+    def _with_room(self, request: ChatRequest, known: Certificate, wish: Wish) -> ChatRequest:
+        """No more tokens are asked for than the window has left beside the prompt."""
+        most = self.call.window - round(known.predicted * (1 + self.call.shortfall))
+        return replace(request, max_tokens=max(1, min(request.max_tokens, most)))
+
+    def _certificate(self, kind: Any, tokens: int) -> Certificate:
+        tokenizer = self.counter.tokenizer
+        return Certificate(kind, tokenizer.id, tokens, tokenizer.template)
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What is the same for every turn of one request; ``key`` names all of it."""
+
+    system: str | None
+    sized_system: Sized
+    tools: int
+    overhead: int
+    budget: Budget
+    wish: Wish
+    key: str
+
+
+@dataclass(slots=True)
+class _Walk:
+    """How far the turns have been gone through."""
+
+    frame: _Frame
+    chat: str
+    turns: list[Turn] = field(default_factory=list)
+    stored: list[StoredTurn] = field(default_factory=list)
+    epoch: Epoch = field(default_factory=Epoch)
+    _places: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def first(self) -> int:
+        """Where the present epoch begins."""
+        return 0 if self.epoch.first is None else self._places[self.epoch.first]
+
+    def kept(self, epoch: Epoch) -> Sequence[Turn]:
+        from ..core.ledger import window
+
+        return window(self.turns, epoch)
+
+    def ask(self, turn: Said, moment: Moment, before: Step, sizes: Mapping[Message, Sized]) -> Ask:
+        return Ask(
+            system=self.frame.sized_system,
+            question=sizes[turn.question],
+            tools=self.frame.tools,
+            overhead=self.frame.overhead,
+            sent=(*(sizes[one] for one in turn.before), *(before.hidden if moment.rounds else ())),
+            rounds=tuple(sizes[one] for one in moment.rounds),
+        )
+
+    def add(self, id: str, messages: Sequence[Sized]) -> None:
+        parent = self.turns[-1].id if self.turns else None
+        self._places[id] = len(self.turns)
+        self.turns.append(Turn(id, tuple(messages)))
+        self.stored.append(
+            StoredTurn(
+                id=id,
+                chat=self.chat,
+                status="complete",
+                messages=tuple(sized.message for sized in messages),
+                sequence=len(self.turns),
+                parent=parent,
+            )
+        )
+
+
+@dataclass(slots=True)
+class _Resent:
+    """The turns of the chat whose request is being made: all that recall needs of a store."""
+
+    known: Sequence[StoredTurn] = ()
+
+    async def turns(self, chat: str, limit: int | None = None) -> list[StoredTurn]:
+        return list(self.known if limit is None else self.known[-limit:])
+
+
+def _step_of(plan: Plan, before: Step, moment: Moment) -> Step:
+    return Step(plan.epoch, before.hidden if moment.rounds else plan.hidden)
+
+
+def _spoken(conversation: Conversation) -> Iterator[Message]:
+    """Everything that is counted, as it is in the present turn and as it is once the turn is over."""
+    for turn in conversation.turns:
+        yield from chain(turn.messages, settled(turn.messages))
+    yield from conversation.present.messages
+
+
+def _messages(sized: Sequence[Sized]) -> tuple[Message, ...]:
+    return tuple(one.message for one in sized)
+
+
+def _recalled(hidden: Sequence[Sized]) -> int:
+    carried = (sized.message.carries for sized in hidden)
+    return len({turn for one in carried if isinstance(one, Recall) for turn in one.turns})
