@@ -10,20 +10,23 @@ from .messages import FileDelta, FileState, Fingerprint, Message, Recall, finger
 from .outline import Outline
 from .resolve import Files, Resolved, Unresolved, key, resolve
 
-Origin = Literal["link", "file", "read", "search", "recall"]
+Origin = Literal["link", "file", "read", "search", "recall", "quote"]
 _MOST_EXCERPT = 400  # characters that are kept to show
 
 # When one passage came in twice, the origin that says more about the user's wish stays.
-_WEIGHT: Mapping[Origin, int] = {"link": 0, "file": 1, "read": 2, "search": 3, "recall": 4}
+_WEIGHT: Mapping[Origin, int] = {
+    "link": 0, "file": 1, "read": 2, "search": 3, "recall": 4, "quote": 5,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
     """One source of a message.
 
-    ``path`` is None for a link that leads nowhere and for recalled turns. ``fingerprint`` is of the
-    document's text when it was quoted, ``excerpt`` the beginning of the quoted lines, verbatim.
-    ``link`` is what was typed, ``note`` what people should know about it.
+    ``path`` is None for a link that leads nowhere, for recalled turns, and for a ``quote`` of the answer
+    that is in none of its sources. ``fingerprint`` is of the document's text when it was quoted, ``excerpt``
+    the beginning of the quoted lines, verbatim. ``link`` is what was typed, ``note`` what people should
+    know about it.
     """
 
     origin: Origin
@@ -102,13 +105,17 @@ def deduplicated(references: Iterable[Reference]) -> tuple[Reference, ...]:
         if reference.turn is not None:
             identity: tuple[object, ...] = ("turn", reference.turn)
         elif reference.path is None:
-            identity = ("missing", key(reference.link))
+            identity = ("missing", key(reference.link), reference.excerpt)
         else:
             identity = (reference.path, reference.lines, reference.fingerprint)
         known = kept.get(identity)
         if known is None or _WEIGHT[reference.origin] < _WEIGHT[known.origin]:
             kept[identity] = reference
-    return tuple(kept.values())
+    # A file that was shown needs no line of its own where its lines are named.
+    named = {(one.path, one.fingerprint) for one in kept.values() if one.lines and one.path}
+    return tuple(
+        one for one in kept.values() if one.lines or (one.path, one.fingerprint) not in named
+    )
 
 
 def carried(messages: Iterable[Message]) -> tuple[Reference, ...]:
@@ -125,12 +132,37 @@ def carried(messages: Iterable[Message]) -> tuple[Reference, ...]:
     return deduplicated(found)
 
 
-def rows_of(references: Iterable[Reference]) -> list[dict[str, str | None]]:
-    """As they are stored and printed: which document, why, and in which state."""
+def rows_of(references: Iterable[Reference]) -> list[dict[str, object]]:
+    """As they are stored and printed: which document, why, in which state, and what else is known."""
     return [
-        {"path": one.path, "origin": one.origin, "fingerprint": one.fingerprint}
+        {
+            "path": one.path,
+            "origin": one.origin,
+            "fingerprint": one.fingerprint,
+            **({"lines": list(one.lines)} if one.lines else {}),
+            **{name: value for name in _WORDS if (value := getattr(one, name))},
+        }
         for one in references
     ]
+
+
+_WORDS = ("excerpt", "link", "note", "turn")
+
+
+def read_rows(stored: str) -> tuple[Reference, ...]:
+    """A turn's stored references; older ones know less."""
+    rows = json.loads(stored) if stored else []
+    return tuple(
+        Reference(
+            row["origin"],
+            row["path"],
+            tuple(row["lines"]) if row.get("lines") else None,
+            row.get("fingerprint"),
+            **{name: row[name] for name in _WORDS if name in row},
+        )
+        for row in rows
+        if isinstance(row, dict) and row.get("origin") in _WEIGHT
+    )
 
 
 def paths_in(stored: str) -> list[str]:

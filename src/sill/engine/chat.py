@@ -8,8 +8,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from ..core.messages import Epoch, Message, Status
-from ..core.references import Reference, rows_of
+from ..core.messages import Message, Status
+from ..core.references import rows_of
 from ..core.request import ChatRequest, encode
 from ..core.shortfall import find_shortfall
 from ..core.usage import plan_json
@@ -28,6 +28,7 @@ from ..ports import (
 )
 from ..records import Attempt
 from .asking import Asking, closed, history_for
+from .cited import cited, remarks
 from .events import Delta, Event, Finished, Notice, Outcome, Refused, Started, Thought
 from .money import Afforded, Till, at_most, held, paid, refusal
 from .prepare import Call, Prepared, Question, prepare
@@ -105,6 +106,8 @@ class Chat:
             return
         for notice in (*_omissions(ready), *(Notice(w, "warning") for w in afforded.warnings)):
             yield notice
+        for remark in remarks(asking.question):
+            yield Notice(remark)
         chat, turn = await asking.begin(self._opening(ready))
         reply = Reply(self.clock())
         try:
@@ -128,7 +131,10 @@ class Chat:
         except (ProviderError, LimitReached) as error:
             reply.error = error
         finally:
-            finished = self._finished(chat, turn, ready, reply)
+            finished = replace(
+                self._finished(chat, turn, ready, reply),
+                references=cited(asking.question, ready, reply.text),
+            )
             asking.closing = _closing(finished)
         self._learn(reply, ready)
         cost = await self._cost(asking.turns)
@@ -224,9 +230,6 @@ class Chat:
             model=self.model.name,
             endpoint=self.model.endpoint,
             error=reply.error,
-            references=tuple(
-                Reference("file", f.path, fingerprint=f.fingerprint) for f in ready.files
-            ),
         )
 
 

@@ -10,6 +10,7 @@ from ..core.changes import outline_of
 from ..core.documents import Document
 from ..core.messages import FileStamp, Message, Sized
 from ..core.plan import Ask, OverBudget, Plan, plan_context
+from ..core.references import Reference
 from ..core.render import Layout, render
 from ..core.request import ChatRequest, LimitName
 from ..core.usage import refusal
@@ -48,11 +49,16 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, about which files. ``missing`` are named files that are no longer there."""
+    """What is asked, about which files. ``missing`` are named files that are no longer there.
+
+    ``instead_of`` is a turn that it is asked beside, about what was said before that one.
+    """
 
     text: str
     documents: tuple[Document, ...] = ()  # in order of priority
     missing: tuple[str, ...] = ()
+    instead_of: str | None = None
+    references: tuple[Reference, ...] = ()  # what its links lead to, or that they lead nowhere
 
 
 @dataclass(frozen=True, slots=True)
