@@ -1,21 +1,22 @@
 """What every command that talks to a model shares: its options, and an open application."""
 
-import asyncio
-import logging
 from collections.abc import Callable, Coroutine, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..app import App, open_app
 from ..errors import UsageError
 from ..paths import config_dir, state_dir
 from ..settings import FILE_NAME, Scalar, Settings, find_project_file, load
 from ..trust import refuse_untrusted
 from .screen import plain
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from ..app import App
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -61,7 +62,10 @@ def endpoint_options(function: F) -> F:
 
 
 def settled(given: dict[str, Any]) -> Where:
-    """Settings from files, environment and the flags in ``given``; project settings only as far as trusted."""
+    """Settings from files, environment and the flags in ``given``; project settings only as far as trusted.
+
+    ``given["flags"]`` may hold more of them by their full names.
+    """
     _show_warnings()
     folder = Path(given.get("vault") or Path.cwd())
     if not folder.is_dir():
@@ -71,7 +75,7 @@ def settled(given: dict[str, Any]) -> Where:
     flags: dict[str, Scalar | None] = {
         key: given.get(key) for key in ("model", "base_url", "window", "database")
     }
-    flags |= _shares(given.get("shares") or ())
+    flags |= _shares(given.get("shares") or ()) | (given.get("flags") or {})
     settings = load(user_file=config_dir() / FILE_NAME, project_file=project_file, flags=flags)
     refuse_untrusted(settings, project_file, state_dir() / "trusted.json")
     return Where(folder, settings)
@@ -93,14 +97,18 @@ def _shares(given: Sequence[str]) -> dict[str, Scalar | None]:
 
 def _show_warnings() -> None:
     """What a part of Sill warns of goes to standard error like everything that is not an answer."""
+    import logging
+
     logging.basicConfig(format="sill: %(message)s", level=logging.WARNING)
 
 
-def opened(given: dict[str, Any]) -> AbstractAsyncContextManager[App]:
+def opened(given: dict[str, Any]) -> "AbstractAsyncContextManager[App]":
     return open_where(settled(given))
 
 
-def open_where(where: Where) -> AbstractAsyncContextManager[App]:
+def open_where(where: Where) -> "AbstractAsyncContextManager[App]":
+    from ..app import open_app
+
     return open_app(where.settings, where.folder, progress)
 
 
@@ -110,4 +118,6 @@ def progress(text: str) -> None:
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:
+    import asyncio
+
     return asyncio.run(work)

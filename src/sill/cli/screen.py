@@ -1,53 +1,117 @@
 """Text on its way to a terminal or a pipe: nothing in it can steer the terminal."""
 
+import os
+import re
 import sys
+from collections.abc import Mapping
+from typing import TextIO
 
-# Invisible or direction-changing characters that make text look like something it is not.
+import click
+
+# Control characters, invisible ones and those that change the direction: text that looks like something
+# it is not. Tab and newline stay.
+_SLY = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
 _JOINERS = "\u200c\u200d"
-_SLY = {
-    *range(0x200B, 0x2010),
-    *range(0x202A, 0x202F),
-    *range(0x2060, 0x2070),
-    0xFEFF,
-    0x061C,
-    *range(0xE0000, 0xE0080),
-}
+_VARIANTS = range(0xE0100, 0xE01F0)  # other forms of an ideograph
 
 
 def plain(text: str) -> str:
     """``text`` with control characters, escapes and bidi marks made visible; tab and newline stay."""
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character in _JOINERS and _joins(text, at) else _visible(character)
-        for at, character in enumerate(text)
-    )
+    return _SLY.sub(_visible, text)
 
 
-def _joins(text: str, at: int) -> bool:
-    """A joiner is part of the writing between two characters beyond Latin, and sly elsewhere."""
-    return 0 < at < len(text) - 1 and ord(text[at - 1]) > 0x2FF and ord(text[at + 1]) > 0x2FF
-
-
-def _visible(character: str) -> str:
+def _visible(found: re.Match[str]) -> str:
+    character = found[0]
     code = ord(character)
-    if character in "\n\t":
+    if _belongs(found.string, found.start(), code):
         return character
     if code < 0x20:
         return chr(0x2400 + code)
     if code == 0x7F:
         return "\u2421"
-    if 0x80 <= code < 0xA0 or code in _SLY or 0xD800 <= code < 0xE000:
-        return f"<U+{code:04X}>"
-    return character
+    return f"<U+{code:04X}>"
 
 
-def colour_wanted() -> bool:
-    import os
+def _belongs(text: str, at: int, code: int) -> bool:
+    """A joiner is part of the writing between two characters beyond Latin, and sly elsewhere."""
+    before = ord(text[at - 1]) if at else 0
+    if chr(code) in _JOINERS:
+        return before > 0x2FF and at + 1 < len(text) and ord(text[at + 1]) > 0x2FF
+    return code in _VARIANTS and (0x3400 <= before < 0xA000 or 0x20000 <= before < 0x32000)
 
-    return (
-        sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    )
+
+def one_line(text: str, most: int) -> str:
+    """The beginning of ``text`` as one line of at most so many characters, safe to print."""
+    line = plain(" ".join(text.split()))
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+# --- Colours and links ----------------------------------------------------------------------------
+
+
+def is_styled(stream: TextIO | None = None) -> bool:
+    """Whether ``stream`` (standard output) is a terminal that understands styles."""
+    return (stream or sys.stdout).isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def is_coloured(stream: TextIO | None = None) -> bool:
+    return is_styled(stream) and not os.environ.get("NO_COLOR")
+
+
+def painted(text: str, colour: str | None = None, *, bold: bool = False, dim: bool = False) -> str:
+    """``text`` made safe and, where standard output shows styles, styled."""
+    safe = plain(text)
+    if not is_styled() or not safe:
+        return safe
+    shown = colour if is_coloured() else None
+    if not (shown or bold or dim):
+        return safe
+    return click.style(safe, fg=shown, bold=bold or None, dim=dim or None)
+
+
+def say(text: str = "", colour: str | None = None, *, bold: bool = False, dim: bool = False) -> None:
+    """Print one safe line on standard output."""
+    click.echo(painted(text, colour, bold=bold, dim=dim))
+
+
+def tell(text: str) -> None:
+    """Print one safe line about the program itself, on standard error."""
+    click.echo(f"sill: {plain(text)}", err=True)
+
+
+def linked(text: str, target: str) -> str:
+    """``text``, which is safe already, as a link where the terminal is known to show links."""
+    if not (is_styled() and shows_links(os.environ)):
+        return text
+    return f"\x1b]8;;{_uri(target)}\x1b\\{text}\x1b]8;;\x1b\\"
+
+
+def _uri(target: str) -> str:
+    from urllib.parse import quote
+
+    return quote(target, safe=":/#?&=%@+,;~-._")
+
+
+def shows_links(environment: Mapping[str, str]) -> bool:
+    """OSC 8 links: terminals that do not know them may print them as rubbish, so only known ones get them."""
+    forced = environment.get("FORCE_HYPERLINK")
+    if forced:
+        return forced != "0"
+    if environment.get("TMUX") or environment.get("STY"):
+        return False  # what is outside of a multiplexer cannot be known
+    known = ("KITTY_WINDOW_ID", "WT_SESSION", "WEZTERM_PANE", "KONSOLE_VERSION", "GHOSTTY_BIN_DIR")
+    if any(environment.get(name) for name in known):
+        return True
+    version = environment.get("VTE_VERSION", "")
+    if version.isdecimal() and int(version) >= 5000:
+        return True
+    if environment.get("TERM_PROGRAM") in ("iTerm.app", "WezTerm", "vscode", "ghostty"):
+        return True
+    return environment.get("TERM", "").startswith(("foot", "alacritty", "xterm-kitty"))
 
 
 class Waiting:
@@ -57,8 +121,8 @@ class Waiting:
         self._shown = False
 
     def show(self, text: str) -> None:
-        if sys.stderr.isatty() and sys.stdout.isatty():
-            sys.stderr.write(f"\r{plain(text)}")
+        if sys.stderr.isatty() and sys.stdout.isatty() and is_styled(sys.stderr):
+            sys.stderr.write(f"\r{plain(text)}\x1b[K")
             sys.stderr.flush()
             self._shown = True
 
