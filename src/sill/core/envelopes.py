@@ -16,6 +16,7 @@ from .messages import (
     FileState,
     Fingerprint,
     Message,
+    ProposalNews,
     Recall,
 )
 
@@ -88,6 +89,14 @@ def recall(turns: tuple[str, ...], content: str) -> Message:
     )
 
 
+def news(content: str) -> Message:
+    """What became of edits that the model proposed."""
+    return _message(
+        {"type": "proposal_news", "schema_version": SCHEMA_VERSION, "content": content},
+        ProposalNews(),
+    )
+
+
 def read(message: Message) -> dict[str, Any]:
     """The envelope's fields, by name; none if the text is no envelope."""
     try:
@@ -114,7 +123,7 @@ def _notice(notice: FileNotice, outline: str | None = None) -> Message:
 
 
 def _message(
-    fields: dict[str, Any], carries: FileState | FileDelta | FileNotice | Recall
+    fields: dict[str, Any], carries: FileState | FileDelta | FileNotice | Recall | ProposalNews
 ) -> Message:
     encoded = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
     try:

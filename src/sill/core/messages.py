@@ -81,7 +81,12 @@ class ToolResult:
     name: str
 
 
-Carried = FileState | FileDelta | FileNotice | Recall | ToolCalls | ToolResult
+@dataclass(frozen=True, slots=True)
+class ProposalNews:
+    """The message tells what became of edits that the model proposed."""
+
+
+Carried = FileState | FileDelta | FileNotice | Recall | ToolCalls | ToolResult | ProposalNews
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +98,7 @@ class Message:
     @property
     def hidden(self) -> bool:
         """Context put in for the model; people see the files and turns themselves."""
-        return isinstance(self.carries, FileState | FileDelta | FileNotice | Recall)
+        return isinstance(self.carries, FileState | FileDelta | FileNotice | Recall | ProposalNews)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,17 @@ from .messages import Epoch, FileDelta, FileNotice, FileState, Recall, Sized, Tu
 from .offers import FileOffer
 
 Kind = Literal[
-    "system", "tools", "overhead", "file", "turn", "recall", "question", "rounds", "reply", "margin"
+    "system",
+    "tools",
+    "overhead",
+    "file",
+    "turn",
+    "recall",
+    "news",
+    "question",
+    "rounds",
+    "reply",
+    "margin",
 ]
 Fate = Literal["kept", "sent", "updated", "omitted", "evicted", "recalled", "reserved"]
 Part = Literal["system", "tools", "question", "rounds"]
@@ -74,7 +84,8 @@ class Plan:
     """Everything needed to render, to store and to explain one request.
 
     ``hidden`` goes before the question and is stored with it. ``tokens`` is the whole prompt.
-    ``next_evicts``: if the reply takes its reserve, the next turn starts a new epoch.
+    ``next_evicts``: if the reply takes its reserve, the next turn starts a new epoch. ``tools`` are the names of
+    those it offers; ``shares`` are what the chat was told to give to what.
     """
 
     items: tuple[Item, ...]
@@ -83,6 +94,8 @@ class Plan:
     tokens: int
     budget: Budget
     next_evicts: bool
+    tools: tuple[str, ...] = ()
+    shares: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ _SHARE: dict[Kind, Share] = {
     "question": "history",
     "rounds": "history",
     "recall": "recall",
+    "news": "history",
 }
 _VERSION = 1
 
@@ -108,6 +109,8 @@ def plan_json(plan: Plan) -> str:
                 [item.kind, item.name, item.tokens, item.fate, item.reason, item.new]
                 for item in plan.items
             ],
+            **({"tools": plan.tools} if plan.tools else {}),
+            **({"shares": dict(plan.shares)} if plan.shares else {}),
         },
         ensure_ascii=False,
         separators=(",", ":"),
@@ -127,6 +130,8 @@ def plan_from_json(text: str) -> Plan:
         tokens=fields["tokens"],
         budget=Budget(**fields["budget"]),
         next_evicts=fields["next_evicts"],
+        tools=tuple(fields.get("tools", ())),
+        shares=tuple(fields.get("shares", {}).items()),
     )
 
 

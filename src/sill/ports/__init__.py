@@ -3,9 +3,11 @@
 from .counter import Overhead, TokenCounter
 from .model import Ended, Model, ModelEvent, ReasoningDelta, TextDelta, ToolCallDelta
 from .store import ChatCopy, Closing, History, Opening, Store, StoredTurn
+from .tools import Caller, ToolBox, ToolOutcome
 from .vault import Embedder, SearchMode, Vault
 
 __all__ = [
+    "Caller",
     "ChatCopy",
     "Closing",
     "Embedder",
@@ -21,6 +23,8 @@ __all__ = [
     "StoredTurn",
     "TextDelta",
     "TokenCounter",
+    "ToolBox",
     "ToolCallDelta",
+    "ToolOutcome",
     "Vault",
 ]

@@ -62,6 +62,7 @@ class Opening:
     epoch: Epoch
     plan: str
     request: bytes
+    instead_of: str | None = None  # the turn that it stands beside; else it continues the chat's last one
 
     def begun_by(self, turn: str) -> "Opening":
         """With this turn's own id where a new epoch keeps no earlier one."""
@@ -81,6 +82,8 @@ class Closing:
     usage: Usage | None = None
     took_ms: int = 0
     references: str = ""  # what the reply refers to, as JSON
+    plan: str = ""  # of the last request and the epoch it left, where tool rounds followed the first
+    epoch: Epoch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +117,10 @@ class Store(Protocol):
         ...
 
     async def begin(self, chat: str, opening: Opening) -> str:
-        """The new open turn's id. ``TurnInProgress`` if the chat has an open turn; nothing is written then."""
+        """The new open turn's id. ``TurnInProgress`` if the chat has an open turn; nothing is written then.
+
+        Instead of another turn it continues what that one continued; the chat goes on from it once it is complete.
+        """
         ...
 
     async def checkpoint(self, turn: str, partial: str) -> None:

@@ -139,6 +139,11 @@ class MemoryStore:
     async def begin(self, chat: str, opening: Opening) -> str:
         self._refuse_if_busy(chat)
         found = self._chats[chat]
+        parent = found.head
+        if opening.instead_of is not None:
+            if opening.instead_of not in found.turns:
+                raise UsageError(f"the chat has no turn {opening.instead_of}")
+            parent = self._turns[opening.instead_of].parent
         now = self._clock()
         id = self._id("turn")
         opening = opening.begun_by(id)
@@ -155,7 +160,7 @@ class MemoryStore:
             request=opening.request,
             started_ms=now,
             sequence=len(found.turns) + 1,
-            parent=found.head,
+            parent=parent,
         )
         self._requests[id] = [Recorded(opening.certificate, opening.request)]
         found.turns.append(id)
@@ -185,6 +190,8 @@ class MemoryStore:
             usage=closing.usage,
             took_ms=closing.took_ms,
             references=closing.references,
+            plan=closing.plan or found.plan,
+            epoch=closing.epoch or found.epoch,
         )
         self._partials.pop(turn, None)
         if closing.status == "complete":

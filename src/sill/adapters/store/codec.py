@@ -14,6 +14,7 @@ from ...core.messages import (
     FileStamp,
     FileState,
     Fingerprint,
+    ProposalNews,
     Recall,
     ToolCall,
     ToolCalls,
@@ -89,6 +90,8 @@ def carried_text(carries: Carried | None) -> str:
             fields = ["calls", *([call.id, call.name, call.arguments] for call in calls)]
         case ToolResult(call_id=call_id, name=name):
             fields = ["result", call_id, name]
+        case ProposalNews():
+            fields = ["news"]
         case never:
             assert_never(never)
     return dumps(fields)
@@ -110,6 +113,8 @@ def carried(text: str) -> Carried | None:
             return ToolCalls(tuple(ToolCall(*call) for call in calls))
         case ["result", call_id, name]:
             return ToolResult(call_id, name)
+        case ["news"]:
+            return ProposalNews()
         case unknown:
             raise ValueError(f"a message carries {unknown[0]!r}, which this version does not know")
 

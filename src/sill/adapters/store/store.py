@@ -6,7 +6,7 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...core.certificate import Certificate
 from ...errors import Fenced, StoreError
@@ -168,6 +168,11 @@ class DatabaseStore(Shelf):
         """Should the disk be full, the answer is kept in memory and written before the chat's next turn."""
         state = self._held(turn)
         texts = drafts.message_texts(closing.messages)
+        if closing.epoch is not None:
+            texts |= contents.prepared(drafts.epoch_bodies(closing.epoch))
+        if closing.plan and state.chat in self._recent:
+            # The next plan must not be kept against one that is replaced.
+            self._remember(state.chat, replace(self._recent[state.chat], plan=None))
         state.end = lambda t: turns.finish(t, state.held, closing, texts)
         await self._end(turn, state)
         log.debug(

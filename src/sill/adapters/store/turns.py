@@ -50,6 +50,8 @@ async def insert_turn(
     )
     assert place is not None
     sequence, head = place
+    if opening.instead_of is not None:
+        head = await _parent_of(transaction, held.chat, opening.instead_of)
     above = await transaction.row("SELECT depth FROM turns WHERE key = ?", head) if head else None
     plan = codec.as_bytes(opening.plan)
     frame, packed_plan = packed(plan, draft.recent.plan)
@@ -73,6 +75,19 @@ async def insert_turn(
     )
     assert row is not None
     return row[0], framed(row[0], plan, frame)
+
+
+async def _parent_of(transaction: Transaction, chat: int, turn: str) -> int | None:
+    row = await transaction.row(
+        "SELECT parent FROM turns WHERE owner = ? AND id = ? AND chat = ?",
+        transaction.owner,
+        turn,
+        chat,
+    )
+    if row is None:
+        raise UsageError(f"the chat has no turn {turn}")
+    parent: int | None = row[0]
+    return parent
 
 
 async def insert_messages(
@@ -177,6 +192,20 @@ async def finish(
     await _check(transaction, held)
     keys = await contents.keep(transaction, held, texts)
     await insert_messages(transaction, held, closing.messages, keys)
+    if closing.plan:
+        await transaction.run(
+            "UPDATE turns SET frame = NULL, plan = ? WHERE key = ? AND owner = ?",
+            codec.pack(codec.as_bytes(closing.plan)),
+            held.turn,
+            transaction.owner,
+        )
+    if closing.epoch is not None:
+        await transaction.run(
+            "UPDATE turns SET epoch = ? WHERE key = ? AND owner = ?",
+            next((keys[body] for body in epoch_bodies(closing.epoch)), None),
+            held.turn,
+            transaction.owner,
+        )
     await _close(transaction, held, closing)
     await leases.release(transaction, held)
 
