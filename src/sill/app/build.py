@@ -24,6 +24,7 @@ from ..settings import Settings
 from .connect import Connection, Progress
 from .gather import Gathered, gather
 from .seat import Seat, Seats, limits, shown_price
+from .titles import TitleBy, name_chat, title_by
 
 CUT = ("partial", "cancelled")
 DAY = 86_400
@@ -39,6 +40,7 @@ class App:
     failover: Failover
     seats: Sequence[Seat]  # one for each of the failover's places
     max_file_bytes: int
+    titles: TitleBy = "extract"
     _stop: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -101,11 +103,20 @@ class App:
             stop.clear()
         async with aclosing(self.failover.ask(chat, question, stop)) as events:
             async for event in events:
-                if isinstance(event, Finished) and event.outcome in CUT and event.text:
-                    # A turn beside another is not the chat's last: the chat is sent there.
-                    if not await self.store.keep(event.turn) and question.instead_of:
-                        await self.store.branch(event.chat, event.turn)
+                if isinstance(event, Finished):
+                    await self._settle(event, question)
+                    is_named = chat is not None or event.outcome != "complete"
+                    if not is_named and self.titles == "extract":
+                        await name_chat(self, event.chat)
                 yield event
+                if isinstance(event, Finished) and not is_named and self.titles == "model":
+                    await name_chat(self, event.chat, "model")  # nobody waits for it
+
+    async def _settle(self, finished: Finished, question: Question) -> None:
+        is_cut = finished.outcome in CUT and finished.text
+        if is_cut and not await self.store.keep(finished.turn) and question.instead_of is not None:
+            # A turn beside another is not the chat's last: the chat goes there.
+            await self.store.branch(finished.chat, finished.turn)
 
     async def plan(self, chat: str | None, question: Question) -> Prepared | Refused:
         """What asking this would send to the model that answered last; nothing is sent or written."""
@@ -217,6 +228,7 @@ async def open_over(store: Store, ground: Ground, profile: str = "chat") -> Asyn
             failover=failover,
             seats=seats.all,
             max_file_bytes=settings.get("max_file_bytes", int) or 0,
+            titles=title_by(settings.get("titles", str)),
         )
 
 

@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ..ports import Closing, Opening, Store
+from ..core.messages import Epoch
+from ..ports import Closing, History, Opening, Store
 from .prepare import Question
 
 
@@ -41,6 +42,7 @@ class Asking:
         if self.chat is None:
             self.chat = await self.store.new_chat(self.workspace)
             self.is_new = True
+        opening = replace(opening, instead_of=self.question.instead_of)
         self.turn = await self.store.begin(self.chat, opening)
         return self.chat, self.turn
 
@@ -61,6 +63,15 @@ class Asking:
         elif is_empty and chat is not None:
             self.chat = None
             await asyncio.shield(self.store.delete_chat(chat))
+
+
+async def history_for(store: Store, chat: str | None, question: Question) -> History:
+    """What the question is planned from: the chat so far, or what came before the turn it stands beside."""
+    if chat is None:
+        return History((), Epoch())
+    if question.instead_of is not None:
+        return await store.history_at(question.instead_of)
+    return await store.history(chat)
 
 
 @asynccontextmanager

@@ -86,6 +86,24 @@ _GLOBAL = {
     "local_model": Spec(str, "path to the GGUF file of the local model"),
     "local_window": Spec(int, "context window of the local model", low=256),
     "recall": Spec(bool, "bring back what left the window when a question needs it", True),
+    "summaries": Spec(
+        str,
+        "how turns that leave the window are summed up: by sentences of theirs, or by the model",
+        "extract",
+        choices=("extract", "model", "off"),
+    ),
+    "titles": Spec(
+        str,
+        "how a new chat is named: from its first question, or by the model",
+        "extract",
+        choices=("extract", "model", "off"),
+    ),
+    "embedder": Spec(
+        str,
+        "who finds by meaning: `auto` (the bundled one if it was fetched), `none`, or an http:// address",
+        "auto",
+    ),
+    "embed_model": Spec(str, "model name at the embedder's address"),
     "instructions": Spec(
         str, "what the model should always keep in mind; part of the system prompt"
     ),
