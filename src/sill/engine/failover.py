@@ -175,9 +175,11 @@ def _passed_over(place: Place) -> str:
 
 def has_failed(finished: Finished) -> bool:
     """Nothing came, for a reason that another model may not have."""
-    error = finished.error
-    if finished.outcome != "failed":
-        return False
+    return finished.outcome == "failed" and is_theirs(finished.error)
+
+
+def is_theirs(error: SillError | None) -> bool:
+    """Whether another model may do better."""
     if isinstance(error, BadAnswer):
         # A refused request or a wrong address is a mistake to be seen, not to be worked around.
         return error.status is None or error.status in (200, 408, 409) or error.status >= 500
