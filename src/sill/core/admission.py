@@ -46,12 +46,13 @@ def admit(
     for offer in offers:
         tokens = offer.full.tokens
         limit = budget.high if shared + tokens <= budget.files else budget.high - latest
-        if used + tokens <= limit:
+        if used + tokens <= limit and not offer.withheld:
             wanted.append(Wanted(offer, admitted=True))
             used, shared = used + tokens, shared + tokens
             continue
         notice = _notice(offer, room=budget.room - used, spare=limit - used)
-        wanted.append(Wanted(offer, False, _too_large(tokens, max(0, limit - used)), notice))
+        reason = offer.withheld or _too_large(tokens, max(0, limit - used))
+        wanted.append(Wanted(offer, False, reason, notice))
         used += notice.tokens if notice else 0
     return tuple(wanted)
 

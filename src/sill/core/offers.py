@@ -10,7 +10,10 @@ from .messages import FileStamp, Fingerprint, Message, Sized, fingerprint
 
 @dataclass(frozen=True, slots=True)
 class FileOffer:
-    """``delta`` starts from the state the model holds; ``restored`` points at a copy it was given before."""
+    """``delta`` starts from the state the model holds; ``restored`` points at a copy it was given before.
+
+    ``withheld`` says why the whole text is not to be sent although it might fit: the model can read it by itself.
+    """
 
     stamp: FileStamp
     full: Sized
@@ -18,6 +21,7 @@ class FileOffer:
     delta: Sized | None = None
     restored: Sized | None = None
     outline: Sized | None = None
+    withheld: str = ""
 
 
 @dataclass(frozen=True, slots=True)

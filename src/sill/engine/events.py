@@ -10,6 +10,7 @@ from ..core.references import Reference
 from ..errors import LimitReached, ProviderError
 
 Outcome = Literal["complete", "partial", "failed", "cancelled"]
+ToolVerdict = Literal["done", "cut", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,17 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class ToolUsed:
+    """The model called a tool, and what it brought goes out with the next request.
+
+    ``arguments`` is one short line. ``cut``: the model sees the beginning and where to go on; ``failed``: it reads
+    what went wrong. ``tokens`` are those of what it sees.
+    """
+
     name: str
     arguments: str
+    outcome: ToolVerdict
     tokens: int
+    references: tuple[Reference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

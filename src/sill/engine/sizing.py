@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..core.certificate import Counts
-from ..core.messages import Message, Sized, Turn
+from ..core.messages import Message, Sized, ToolCalls, Turn
 from ..core.render import Layout, countable, overhead, settled
 from ..ports import Overhead, StoredTurn, TokenCounter
 
@@ -27,10 +27,16 @@ class Sizer:
     async def messages(self, messages: Iterable[Message]) -> list[Sized]:
         """Each message with what it adds to a request, in one batch."""
         listed = list(messages)
-        roles = (await self.overhead()).message
+        beside = await self.overhead()
+        roles = beside.message
         counts = await self.count([countable(m, self.layout) for m in listed])
         return [
-            Sized(message, tokens + overhead(message, roles, self.layout))
+            Sized(
+                message,
+                tokens
+                + overhead(message, roles, self.layout)
+                + beside.tool_call * number_of_calls(message),
+            )
             for message, tokens in zip(listed, counts.tokens, strict=True)
         ]
 
@@ -50,3 +56,7 @@ class Sizer:
         if self._overhead is None:
             self._overhead = await self.counter.overhead()
         return self._overhead
+
+
+def number_of_calls(message: Message) -> int:
+    return len(message.carries.calls) if isinstance(message.carries, ToolCalls) else 0
