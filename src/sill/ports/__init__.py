@@ -1,5 +1,6 @@
 """The few places where the engine meets the world."""
 
+from .accounts import Accounts
 from .counter import Overhead, TokenCounter
 from .model import Ended, Model, ModelEvent, ReasoningDelta, TextDelta, ToolCallDelta
 from .store import ChatCopy, Closing, History, Opening, Store, StoredTurn
@@ -7,6 +8,7 @@ from .tools import Caller, ToolBox, ToolOutcome
 from .vault import Embedder, SearchMode, Vault
 
 __all__ = [
+    "Accounts",
     "Caller",
     "ChatCopy",
     "Closing",

@@ -1,8 +1,9 @@
 """Working fakes, public so that plugins can test against them too."""
 
+from ._accounts import MemoryAccounts
 from ._counter import WordCounter
 from ._model import ScriptedModel
 from ._store import MemoryStore
 from ._vault import BagEmbedder, MemoryVault
 
-__all__ = ["BagEmbedder", "MemoryStore", "MemoryVault", "ScriptedModel", "WordCounter"]
+__all__ = ["BagEmbedder", "MemoryAccounts", "MemoryStore", "MemoryVault", "ScriptedModel", "WordCounter"]

@@ -24,7 +24,12 @@ def first_tables(is_sqlite: bool) -> Statements:
     )
 
 
-STEPS: tuple[Callable[[bool], Statements], ...] = (first_tables,)
+def accounts(is_sqlite: bool) -> Statements:
+    dialect = schema.SQLITE if is_sqlite else schema.POSTGRES
+    return schema.statements(schema.ACCOUNTS.format(**dialect))
+
+
+STEPS: tuple[Callable[[bool], Statements], ...] = (first_tables, accounts)
 
 APPLIED = "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)"
 

@@ -95,6 +95,29 @@ CREATE TABLE memories (
 CREATE INDEX memories_of_workspace ON memories (owner, workspace)
 """
 
+# The server's own: who may come in, and how much. A token, a cookie and a password are kept as hashes.
+ACCOUNTS = """
+CREATE TABLE users (
+  id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, role TEXT NOT NULL,
+  password TEXT NOT NULL DEFAULT '', created {int} NOT NULL
+) {tail};
+CREATE TABLE tokens (
+  id TEXT PRIMARY KEY, user_id TEXT NOT NULL, hash TEXT NOT NULL UNIQUE, label TEXT NOT NULL,
+  created {int} NOT NULL, used {int}, expires {int}
+) {tail};
+CREATE INDEX tokens_of_user ON tokens (user_id);
+CREATE TABLE sessions (hash TEXT PRIMARY KEY, user_id TEXT NOT NULL, expires {int} NOT NULL) {tail};
+CREATE INDEX sessions_of_user ON sessions (user_id);
+CREATE TABLE rates (
+  user_id TEXT NOT NULL, what TEXT NOT NULL, amount DOUBLE PRECISION NOT NULL, moment {int} NOT NULL,
+  PRIMARY KEY (user_id, what)
+) {tail};
+CREATE TABLE places (
+  id TEXT PRIMARY KEY, user_id TEXT NOT NULL, what TEXT NOT NULL, expires {int} NOT NULL
+) {tail};
+CREATE INDEX places_of_user ON places (user_id, what)
+"""
+
 # Words are found by turn. SQLite keeps the index alone, because the texts are stored already.
 SQLITE_WORDS = """
 CREATE VIRTUAL TABLE words USING fts5 (
