@@ -15,7 +15,10 @@ from urllib.parse import urlsplit
 from .errors import SettingsError
 from .settings import Settings
 
-_POWERFUL = ("base_url", "api_key", "api_key_env", "database", "local_model", "remote_fallback")
+_POWERFUL = (
+    "base_url", "api_key", "api_key_env", "database", "local_model", "remote_fallback", "embedder",
+    "embed_api_key",
+)  # fmt: skip
 _MONEY = ("limits.", "prices.")
 _LASTING = ("chat_ttl_days",)
 
@@ -29,7 +32,7 @@ def refuse_untrusted(settings: Settings, project_file: Path | None, trust_file: 
         is_money, is_lasting = key.startswith(_MONEY), name in _LASTING
         if value.origin != "project file" or not (is_money or is_lasting or name in _POWERFUL):
             continue
-        if name == "base_url" and is_loopback(str(value.value)):
+        if name in ("base_url", "embedder") and stays_here(str(value.value)):
             continue
         decides = "what may be spent" if is_money else "where your text goes"
         decides = "which chats are deleted" if is_lasting else decides
@@ -37,6 +40,11 @@ def refuse_untrusted(settings: Settings, project_file: Path | None, trust_file: 
             f"{project_file} sets `{key}`, which decides {decides}, and is not trusted yet",
             hint="look at it, then run `sill trust` in that folder",
         )
+
+
+def stays_here(value: str) -> bool:
+    """An address of this machine, or no address at all."""
+    return value in ("auto", "none", "bundled") or is_loopback(value)
 
 
 def is_loopback(url: str) -> bool:

@@ -29,7 +29,7 @@ def index(
     Searching does the first part by itself. The second can be stopped at any time and goes on where
     it was; a file that was only moved or renamed is never embedded again.
     """
-    wanted = "bundled" if semantic and embedder == "auto" else embedder
+    wanted = "bundled" if semantic and not embedder else embedder
     status = run_async(_index(full, wanted, embed_model, vault))
     _show(status, as_json)
     return 0

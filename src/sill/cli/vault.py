@@ -1,7 +1,6 @@
 """What the commands over a vault share: opening one, and a progress bar on anything slow."""
 
 import asyncio
-import os
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -13,6 +12,7 @@ import click
 
 from ..adapters.vault.index import DiskVault
 from ..errors import UsageError
+from ..ports import Embedder
 from .screen import plain
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -35,10 +35,9 @@ def embedder_options(function: F) -> F:
     """Which embedder searches by meaning."""
     named = click.option(
         "--embedder",
-        default="auto",
-        show_default=True,
+        default="",
         metavar="WHICH",
-        help="`bundled`, `none`, or the address of an OpenAI-compatible endpoint.",
+        help="`bundled`, `none`, or the address of an OpenAI-compatible endpoint; default: as set.",
     )
     model = click.option(
         "--embed-model", default="", metavar="NAME", help="Model at that endpoint."
@@ -50,20 +49,38 @@ def embedder_options(function: F) -> F:
 async def opened(
     folder: Path | None, *, embedder: str = "none", embed_model: str = ""
 ) -> AsyncIterator[DiskVault]:
-    """The vault, brought up to date, with a progress bar if that takes more than a second."""
-    from ..adapters.embed.choice import embedder_for
+    """The vault, brought up to date, with a progress bar if that takes more than a second.
 
+    An ``embedder`` of "" is the one of the settings.
+    """
     root = folder or Path.cwd()
     if not root.is_dir():
         raise UsageError(f"{root}: there is no such folder", hint="name one with --vault")
-    key = os.environ.get("OPENAI_API_KEY")
-    vault = DiskVault(root, embedder=embedder_for(embedder, model=embed_model, key=key))
+    vault = DiskVault(root, embedder=_embedder(root, embedder, embed_model))
     try:
         with Bar("reading") as bar:
             await vault.refresh(bar.show)
         yield vault
     finally:
         await vault.close()
+
+
+def _embedder(folder: Path, wanted: str, model: str) -> Embedder | None:
+    if wanted == "none":
+        return None
+    from ..app.embedding import embedder_of
+    from ..paths import config_dir, state_dir
+    from ..settings import FILE_NAME, Settings, find_project_file, load
+    from ..trust import refuse_untrusted
+
+    project_file = find_project_file(folder.resolve())
+    flags = {"embedder": wanted or None, "embed_model": model or None}
+    settings = load(user_file=config_dir() / FILE_NAME, project_file=project_file, flags=flags)
+    # What else an untrusted folder wants to decide is of no concern here, and has no say.
+    own = {key: v for key, v in settings.values.items() if key.startswith("embed")}
+    refuse_untrusted(Settings(own), project_file, state_dir() / "trusted.json")
+    others = {key: v for key, v in settings.values.items() if v.origin != "project file"}
+    return embedder_of(Settings(others | own))
 
 
 class Bar:

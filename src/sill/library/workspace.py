@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-from ..adapters.embed.choice import embedder_for
 from ..adapters.vault.index import DiskVault
 from ..adapters.vault.undo import Nothing
 from ..app import App, open_app
 from ..app.edits import Edits, editor_for, open_edits, read_scope
+from ..app.embedding import embedder_of
 from ..app.settle import settle
 from ..core.cost import DOLLAR
 from ..core.edits import Rejected
@@ -190,7 +190,7 @@ class Workspace:
 
     async def _open_vault(self) -> DiskVault:
         if self._vault is None:
-            self._vault = DiskVault(self.folder, embedder=embedder_for("auto"))
+            self._vault = DiskVault(self.folder, embedder=embedder_of(self.settings))
             self._stack.push_async_callback(self._vault.close)
         return self._vault
 

@@ -104,6 +104,9 @@ _GLOBAL = {
         "auto",
     ),
     "embed_model": Spec(str, "model name at the embedder's address"),
+    "embed_api_key": Spec(
+        str, "key for the embedder's address, where it is not the endpoint's", secret=True
+    ),
     "instructions": Spec(
         str, "what the model should always keep in mind; part of the system prompt"
     ),

@@ -25,7 +25,8 @@ def embedder_for(
         )
     if not model:
         raise SettingsError(
-            "which embedding model? None is named", hint="name it with --embed-model"
+            "which embedding model? None is named",
+            hint="name it with `embed_model` or --embed-model",
         )
     from .endpoint import EndpointEmbedder
 

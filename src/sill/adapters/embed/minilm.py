@@ -3,6 +3,7 @@
 import asyncio
 import importlib
 import os
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,24 +16,31 @@ _MOST_CHARACTERS = 4_000  # of a text; more than the model can read
 
 
 class MiniLM:
-    """384 dimensions; English. Some 25 passages a second and core."""
+    """384 dimensions; English. Some 25 passages a second and core. Loaded when it is first asked."""
 
     name = "all-MiniLM-L6-v2/int8-1"
 
     def __init__(self, folder: Path, threads: int | None = None) -> None:
+        self._folder = folder
+        self._threads = threads or max(1, (os.cpu_count() or 2) // 2)
+        self._loading = threading.Lock()
+        self._session: Any = None
+        self._tokenizer: Any = None
+
+    def _load(self) -> None:
         from tokenizers import Tokenizer
 
         onnxruntime: Any = importlib.import_module("onnxruntime")
 
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads or max(1, (os.cpu_count() or 2) // 2)
+        options.intra_op_num_threads = self._threads
         options.log_severity_level = 3
-        self._session = onnxruntime.InferenceSession(
-            str(folder / GRAPH), options, providers=["CPUExecutionProvider"]
-        )
-        self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+        self._tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER))
         self._tokenizer.enable_truncation(_MOST_TOKENS)
         self._tokenizer.no_padding()
+        self._session = onnxruntime.InferenceSession(
+            str(self._folder / GRAPH), options, providers=["CPUExecutionProvider"]
+        )
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
         return await asyncio.to_thread(self.embed_now, texts)
@@ -41,6 +49,9 @@ class MiniLM:
         """Texts of similar length go together, so that little is computed for padding."""
         if not texts:
             return []
+        with self._loading:
+            if self._session is None:
+                self._load()
         ids = [
             encoding.ids
             for encoding in self._tokenizer.encode_batch(

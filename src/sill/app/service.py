@@ -1,0 +1,225 @@
+"""One folder served to many: its vault, and for each owner the chats, the models and the edits."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from ..adapters.store import DatabaseStore
+from ..adapters.vault.index import DiskVault
+from ..engine.complete import Writer
+from ..errors import ProviderError, SillError, StoreError
+from ..ports import Store
+from ..settings import Settings
+from .build import App, Ground, open_over, open_storage
+from .complete import TextProfile, open_writer
+from .edits import Edits, open_edits
+from .embedding import embedder_of
+from .running import Turns
+
+LOCAL_OWNER = "local"
+log = logging.getLogger("sill.service")
+
+
+@dataclass(slots=True)
+class Lazy:
+    """An application that is opened when it is first needed, in a task of its own, and closed there.
+
+    One that cannot be opened is tried again with the next question.
+    """
+
+    opening: Callable[[], AbstractAsyncContextManager[App]]
+    app: App | None = None
+    error: SillError | None = None
+    _task: asyncio.Task[None] | None = None
+    _settled: asyncio.Event = field(default_factory=asyncio.Event)
+    _closing: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def state(self) -> Literal["starting", "ready", "failed"]:
+        if self.app is not None:
+            return "ready"
+        return "failed" if self.error is not None and self._settled.is_set() else "starting"
+
+    def start(self) -> None:
+        if self._task is None or (self._task.done() and self.app is None):
+            self._settled.clear()
+            self._task = asyncio.create_task(self._hold())
+
+    async def get(self) -> App:
+        """The application; ``SillError`` says why there is none."""
+        self.start()
+        await self._settled.wait()
+        if self.app is None:
+            assert self.error is not None
+            raise self.error
+        return self.app
+
+    async def _hold(self) -> None:
+        try:
+            async with self.opening() as app:
+                self.app, self.error = app, None
+                self._settled.set()
+                await self._closing.wait()
+        except SillError as error:
+            self.error = error
+        except Exception as error:
+            log.warning("opening failed: %s", type(error).__name__)
+            self.error = SillError(f"unexpected {type(error).__name__}", hint="this is a bug")
+        finally:
+            self.app = None
+            self._settled.set()
+
+    async def close(self) -> None:
+        self._closing.set()
+        if self._task is not None:
+            if not self._settled.is_set():
+                self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+
+@dataclass(slots=True)
+class Desk:
+    """Everything of one owner. Nothing of it can reach what belongs to another."""
+
+    owner: str
+    store: Store
+    ground: Ground
+    turns: Turns
+    edits: Edits
+    _apps: dict[str, Lazy] = field(default_factory=dict)
+    _writers: dict[str, tuple[App, Writer]] = field(default_factory=dict)
+    _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+
+    @property
+    def folder(self) -> Path:
+        return self.ground.folder
+
+    @property
+    def settings(self) -> Settings:
+        return self.ground.settings
+
+    @property
+    def workspace(self) -> str:
+        """The name under which the store keeps this folder's chats."""
+        return str(self.folder)
+
+    def lazy(self, profile: str = "chat") -> Lazy:
+        if profile not in self._apps:
+            self._apps[profile] = Lazy(lambda: open_over(self.store, self.ground, profile))
+        return self._apps[profile]
+
+    async def app(self, profile: str = "chat") -> App:
+        return await self.lazy(profile).get()
+
+    async def writer(self, profile: TextProfile) -> Writer:
+        """Who completes and suggests."""
+        app = await self.app(profile)
+        held = self._writers.get(profile)
+        if held is None or held[0] is not app:
+            held = (app, await open_writer(app, self.settings, profile, self._stack))
+            self._writers[profile] = held
+        return held[1]
+
+    async def close(self) -> None:
+        await self._stack.aclose()
+        await asyncio.gather(*(lazy.close() for lazy in self._apps.values()))
+
+
+@dataclass(slots=True)
+class IndexProgress:
+    """How far the vault is read; ``message`` says why it cannot be."""
+
+    state: Literal["reading", "embedding", "ready", "failed"] = "reading"
+    done: int = 0
+    total: int = 0
+    message: str = ""
+
+    def show(self, done: int, total: int) -> None:
+        self.done, self.total = done, total
+
+
+@dataclass(slots=True)
+class Service:
+    """Made by ``open_service``. ``turns`` are those in flight, of all owners."""
+
+    ground: Ground
+    store: Store
+    vault: DiskVault
+    turns: Turns = field(default_factory=Turns)
+    index: IndexProgress = field(default_factory=IndexProgress)
+    _desks: dict[str, Desk] = field(default_factory=dict)
+    _indexing: asyncio.Task[None] | None = None
+
+    @property
+    def folder(self) -> Path:
+        return self.ground.folder
+
+    def desk(self, owner: str = LOCAL_OWNER) -> Desk:
+        if owner not in self._desks:
+            store = self.store
+            if owner != LOCAL_OWNER:
+                assert isinstance(store, DatabaseStore)
+                store = store.as_owner(owner)
+            edits = open_edits(self.folder, store)
+            self._desks[owner] = Desk(owner, store, self.ground, self.turns, edits)
+        return self._desks[owner]
+
+    async def start(self) -> None:
+        """Bring to an end what a crash left of edits; then read the vault behind everybody's back."""
+        await self.desk().edits.recover()
+        self._indexing = asyncio.create_task(self._index())
+
+    async def _index(self) -> None:
+        progress = self.index
+        try:
+            await self.vault.refresh(progress.show)
+            self.vault.watch()
+            if self.vault.embedder is not None:
+                progress.state = "embedding"
+                await self.vault.embed_pending(progress.show)
+            progress.state = "ready"
+        except ProviderError as error:
+            progress.state, progress.message = "ready", str(error)
+        except SillError as error:
+            progress.state, progress.message = "failed", str(error)
+        except OSError as error:
+            progress.state, progress.message = "failed", error.strerror or "cannot be read"
+
+    async def store_state(self) -> str:
+        """``ok``, or what is wrong with the database."""
+        try:
+            await self.store.turn_ids("-")
+        except StoreError as error:
+            return error.message
+        return "ok"
+
+    async def wind_down(self, grace: float) -> None:
+        """Take no more turns; let those in flight end, and stop them when ``grace`` seconds are over."""
+        await self.turns.wind_down(grace)
+
+    async def close(self) -> None:
+        await self.wind_down(0)
+        if self._indexing is not None:
+            self._indexing.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._indexing
+        await asyncio.gather(*(desk.close() for desk in self._desks.values()))
+        await self.vault.close()
+
+
+@asynccontextmanager
+async def open_service(ground: Ground) -> AsyncIterator[Service]:
+    """The folder's service; everything that was opened for it is closed with it."""
+    async with open_storage(ground.settings) as store:
+        vault = DiskVault(ground.folder, embedder=embedder_of(ground.settings))
+        service = Service(ground, store, vault)
+        try:
+            await service.start()
+            yield service
+        finally:
+            await service.close()
