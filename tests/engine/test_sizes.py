@@ -135,7 +135,7 @@ def test_memory_is_bounded_and_keeps_what_was_used_last():
 
 def test_blocks_of_old_texts_are_forgotten():
     blocked = Blocked(limit=2_000)
-    texts = {letter: Known(letter * 900, (letter * 900,), (1,), 1) for letter in "abcdefgh"}
+    texts = {letter: Known(letter * 900, (900,), (1,), 1) for letter in "abcdefgh"}
     for known in texts.values():
         blocked.put(known)
 

@@ -5,7 +5,7 @@ import os
 import pytest
 import splintr
 
-from sill.adapters.tokens._vocabularies import _PACKAGED
+from sill.adapters.tokens._vocabularies import _PACKAGED, TEKKEN_RANKS, _lean_tekken
 from sill.adapters.tokens._vocabularies import vocabulary as packaged
 from sill.core.families import PROVED
 
@@ -29,6 +29,32 @@ def test_the_packaged_vocabulary_gives_the_reference_tokens(vocabulary, referenc
     wrong = [text for text in hard_texts(2_200) if list(ours(text)) != list(theirs(text))]
 
     assert wrong == []
+
+
+def test_the_lean_tekken_gives_the_reference_tokens():
+    lean = _lean_tekken(splintr.Tokenizer.from_pretrained(_PACKAGED["tekken"]))
+    theirs = references.tekken()
+
+    texts = [*hard_texts(2_200), *code_texts()]
+    wrong = [
+        text
+        for text in texts
+        if [TEKKEN_RANKS[rank] for rank in lean.encode_ordinary(text)] != list(theirs(text))
+        or len(lean.encode_flat(text)) // 4 != len(theirs(text))
+    ]
+
+    assert wrong == []
+
+
+def test_after_many_texts_tekken_counts_lean_and_the_same():
+    packaged.cache_clear()
+    plain, texts = packaged("tekken"), list(hard_texts(2_200))
+    before = [plain.count(text) for text in texts]  # the packaged one, then the lean one
+
+    after = [plain.count(text) for text in texts]
+
+    assert not plain._knows_specials
+    assert before == after == [len(plain.encode(text)) for text in texts]
 
 
 @pytest.mark.long

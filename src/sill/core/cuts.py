@@ -6,10 +6,12 @@ is as safe. Other newlines are not: marks and newlines can share a token.
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
-TARGET = 1_024
+TARGET = 512
 """Characters of a block: an edit recounts one or two of them."""
 
 _SAFE = re.compile(r"(?<=\S)(?= )|(?<=[A-Za-z0-9])(?=\n)")
@@ -50,38 +52,55 @@ class Shared:
     middle: str
 
 
-def shared(pieces: Sequence[str], text: str) -> Shared:
-    """How much of ``text`` is known when ``pieces`` (an earlier text, safely cut) are."""
-    before, start = _beginning(pieces, text)
-    after, end = _ending(pieces[before:], text, start)
+def shared(old: str, lengths: Sequence[int], text: str) -> Shared:
+    """How much of ``text`` is known when the pieces of ``old`` (safely cut, of these lengths) are."""
+    ends = list(accumulate(lengths))
+    same_start = _common_start(old, text)
+    same_end = _common_end(old, text, min(len(old), len(text)) - same_start)
+    before = bisect_right(ends, same_start)
+    start = ends[before - 1] if before else 0
+    first_after = _first_from(ends, len(old) - same_end)
+    after = len(ends) - first_after
+    end = len(text) - len(old) + (ends[first_after - 1] if first_after else 0)
     # A cut was safe for the characters that stood around it; the edit may have changed one of them.
     while before and not is_safe(text, start):
         before -= 1
-        start -= len(pieces[before])
+        start -= lengths[before]
     while after and not is_safe(text, end):
-        end += len(pieces[len(pieces) - after])
+        end += lengths[len(lengths) - after]
         after -= 1
     return Shared(before, after, text[start:end])
 
 
-def _beginning(pieces: Sequence[str], text: str) -> tuple[int, int]:
-    """How many pieces ``text`` begins with, and where they end."""
-    count = start = 0
-    for piece in pieces:
-        if not text.startswith(piece, start):
-            break
-        start += len(piece)
-        count += 1
-    return count, start
+def _first_from(ends: Sequence[int], at: int) -> int:
+    """The number of the first piece that begins at ``at`` or later; each but the first begins where one ends."""
+    return bisect_left(ends, at, 0, len(ends) - 1) + 1 if ends and at > 0 else 0
 
 
-def _ending(pieces: Sequence[str], text: str, start: int) -> tuple[int, int]:
-    """How many pieces ``text`` ends with after ``start``, and where they begin."""
-    count, end = 0, len(text)
-    for piece in reversed(pieces):
-        begin = end - len(piece)
-        if begin < start or not text.startswith(piece, begin):
-            break
-        end = begin
-        count += 1
-    return count, end
+# Slices of equal texts are equally wide in memory, so comparing two of them is one memory comparison, where
+# `startswith` would go letter by letter through a wide text.
+_STRIDE = 8_192
+
+
+def _common_start(one: str, other: str) -> int:
+    """How many characters both texts begin with."""
+    limit, at, step = min(len(one), len(other)), 0, _STRIDE
+    while step and at < limit:
+        end = min(at + step, limit)
+        if one[at:end] == other[at:end]:
+            at = end
+        else:
+            step //= 2
+    return at
+
+
+def _common_end(one: str, other: str, limit: int) -> int:
+    """How many characters both texts end with, up to ``limit``."""
+    at, step = 0, _STRIDE
+    while step and at < limit:
+        end = min(at + step, limit)
+        if one[len(one) - end : len(one) - at] == other[len(other) - end : len(other) - at]:
+            at = end
+        else:
+            step //= 2
+    return at

@@ -48,10 +48,10 @@ class Recent:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A large text, cut safely, and the tokens of each piece."""
+    """A large text, the lengths of the pieces it is safely cut into, and the tokens of each."""
 
     text: str
-    pieces: tuple[str, ...]
+    lengths: tuple[int, ...]
     counts: tuple[int, ...]
     total: int
 
@@ -72,9 +72,17 @@ class Blocked:
     _by_end: dict[str | tuple[int, str, str], int] = field(default_factory=dict)
     _size: int = 0
     _next: int = 0
+    _last: tuple[str, Known] = ("", NOTHING)
 
     def near(self, text: str) -> Known:
         """This very text if it is known, else one that begins or ends like it, else ``NOTHING``."""
+        if (
+            text is not self._last[0]
+        ):  # it is looked for twice: is it known, and which part of it is
+            self._last = (text, self._find(text))
+        return self._last[1]
+
+    def _find(self, text: str) -> Known:
         head, tail = text[:_END], text[-_END:]
         for end in ((len(text), head, tail), head, tail):
             number = self._by_end.get(end)
@@ -84,6 +92,7 @@ class Blocked:
         return NOTHING
 
     def put(self, known: Known) -> None:
+        self._last = (known.text, known)
         self._next += 1
         self._texts[self._next] = known
         self._size += len(known.text)
@@ -99,6 +108,7 @@ class Blocked:
     def clear(self) -> None:
         self._texts.clear()
         self._by_end.clear()
+        self._last = ("", NOTHING)
         self._size = 0
 
 
@@ -181,13 +191,13 @@ class Remembered:
         if not self._is_large(text):
             return _Parts(new=(text,))
         known = self._blocked.near(text)
-        same = shared(known.pieces, text)
-        last = len(known.pieces) - same.after
+        same = shared(known.text, known.lengths, text)
+        last = len(known.lengths) - same.after
         return _Parts(
             new=tuple(blocks(same.middle)),
-            before=known.pieces[: same.before],
+            before=known.lengths[: same.before],
             counts_before=known.counts[: same.before],
-            after=known.pieces[last:],
+            after=known.lengths[last:],
             counts_after=known.counts[last:],
         )
 
@@ -212,23 +222,24 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """A text as blocks that are known and blocks that must be counted, in order."""
+    """A text as blocks that must be counted, between the lengths and counts of blocks that are known."""
 
     new: tuple[str, ...]
-    before: tuple[str, ...] = ()
+    before: tuple[int, ...] = ()
     counts_before: tuple[int, ...] = ()
-    after: tuple[str, ...] = ()
+    after: tuple[int, ...] = ()
     counts_after: tuple[int, ...] = ()
 
     def counted(self, text: str, taken: Mapping[str, int]) -> Known:
         new = tuple(taken[piece] for piece in self.new)
         counts = (*self.counts_before, *new, *self.counts_after)
-        return Known(text, (*self.before, *self.new, *self.after), counts, sum(counts))
+        lengths = (*self.before, *map(len, self.new), *self.after)
+        return Known(text, lengths, counts, sum(counts))
 
 
 def _stored(text: str, tokens: int) -> _Parts:
     """A text of which only the whole is known."""
-    return _Parts(new=(), before=(text,), counts_before=(tokens,))
+    return _Parts(new=(), before=(len(text),), counts_before=(tokens,))
 
 
 class Growing:
