@@ -1,5 +1,7 @@
 """Who finds by meaning is a setting, and the model's key goes to no other host."""
 
+from pathlib import Path
+
 import pytest
 
 from sill.app.embedding import embedder_of
@@ -7,11 +9,12 @@ from sill.errors import SettingsError
 from sill.settings import load
 from sill.trust import refuse_untrusted
 
+NO_FILE = Path("no-such-file.toml")
 KEYED = {"OPENAI_API_KEY": "secret"}
 
 
 def settings(environment=None, **flags):
-    return load(user_file=None, project_file=None, environment=environment or {}, flags=flags)
+    return load(user_file=NO_FILE, project_file=None, environment=environment or {}, flags=flags)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +75,7 @@ def test_a_key_goes_to_the_host_it_is_for(flags, sent):
 def test_a_folder_cannot_send_its_notes_elsewhere_unasked(tmp_path, line, is_refused):
     file = tmp_path / "sill.toml"
     file.write_text(line + "\n")
-    found = load(user_file=None, project_file=file, environment={})
+    found = load(user_file=NO_FILE, project_file=file, environment={})
 
     try:
         refuse_untrusted(found, file, tmp_path / "trusted.json")
