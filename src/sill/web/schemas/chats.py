@@ -26,7 +26,7 @@ class Chat(Wire):
     used_ms: Moment
     pinned: bool = False
     archived: bool = False
-    busy: bool = Field(False, description="a turn is in flight in this server")
+    busy: bool = Field(default=False, description="a turn is in flight in this server")
 
 
 class Chats(Wire):
@@ -64,7 +64,8 @@ class TurnMessage(Wire):
     text: str
     hidden: bool = False
     label: str = Field(
-        "", description="of a hidden message: file, delta, notice, recall, summary; else tool, call"
+        default="",
+        description="of a hidden message: file, delta, notice, recall, summary; else tool, call",
     )
     path: str | None = None
 
@@ -96,7 +97,7 @@ class Turn(Wire):
     references: list[SourceReference] = Field(default_factory=list)
     tools: list[ToolUse] = Field(default_factory=list)
     proposals: list[str] = Field(default_factory=list)
-    on_path: bool = Field(True, description="part of the branch the chat goes on from")
+    on_path: bool = Field(default=True, description="part of the branch the chat goes on from")
 
 
 class Turns(Wire):
@@ -173,7 +174,7 @@ class Planned(Wire):
         default_factory=list, description="files that cannot be sent, and why"
     )
     cost_prompt: Dollars = None
-    cost_most: Dollars = Field(None, description="with the whole reply reserve used")
+    cost_most: Dollars = Field(default=None, description="with the whole reply reserve used")
     model: str = ""
 
 

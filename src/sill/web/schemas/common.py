@@ -39,9 +39,9 @@ class Problem(Wire):
     code: str
     message: str
     hint: str = ""
-    needed: int | None = Field(None, description="tokens, where the message does not fit")
+    needed: int | None = Field(default=None, description="tokens, where the message does not fit")
     available: int | None = None
-    retry_after: int | None = Field(None, description="seconds")
+    retry_after: int | None = Field(default=None, description="seconds")
 
 
 class Done(Wire):

@@ -101,7 +101,7 @@ class EditOpsReply(Wire):
     ops: list[Operation]
     base_fingerprints: dict[str, str]
     outcome: str = Field(description="proposed, nothing, over_budget, invalid, disabled, …")
-    code: str | None = Field(None, description="why it is not enabled")
+    code: str | None = Field(default=None, description="why it is not enabled")
     correlation_id: str
 
 

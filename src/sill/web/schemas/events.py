@@ -13,7 +13,6 @@ class StartedEvent(Wire):
     kind: Literal["started"] = "started"
     chat: str
     turn: str
-    model: str
     certificate: Counted
     plan: PlanView
 
@@ -77,7 +76,7 @@ class RefusedEvent(Wire):
     reason: str
     needed: int
     available: int
-    over_limit: bool = Field(False, description="it is about money, not about tokens")
+    over_limit: bool = Field(default=False, description="it is about money, not about tokens")
     cost: Dollars = None
 
 

@@ -42,7 +42,9 @@ class SaveFile(Wire):
 class Saved(Wire):
     path: str
     fingerprint: Fingerprint
-    edit: str | None = Field(None, description="the transaction, for undo; null if nothing changed")
+    edit: str | None = Field(
+        default=None, description="the transaction, for undo; null if nothing changed"
+    )
     warning: str = ""
 
 

@@ -47,7 +47,7 @@ class ProposalInfo(Wire):
     created_ms: Moment
     decided_ms: int | None = None
     decided_by: str = ""
-    of: str = Field("", description="the proposal it is a part or a merge of")
+    of: str = Field(default="", description="the proposal it is a part or a merge of")
 
 
 class Proposals(Wire):
@@ -56,7 +56,9 @@ class Proposals(Wire):
 
 class ProposalDetail(ProposalInfo):
     base_fingerprints: dict[str, str | None]
-    shown: Shown | None = Field(None, description="null if it cannot be carried out any more")
+    shown: Shown | None = Field(
+        default=None, description="null if it cannot be carried out any more"
+    )
     is_current: bool = Field(description="the files are still what it was made from")
 
 
@@ -84,7 +86,7 @@ class EditOutcome(Wire):
     """``merge`` is a new proposal: the same change to the files as they are now, where there is one."""
 
     outcome: Literal["applied", "nothing", "conflict", "refused", "not_approved", "rejected"]
-    id: str | None = Field(None, description="of the transaction, for undo")
+    id: str | None = Field(default=None, description="of the transaction, for undo")
     files: list[str] = Field(default_factory=list)
     reasons: dict[str, str] = Field(default_factory=dict, description="by file, where it failed")
     merge: str | None = None
@@ -99,7 +101,9 @@ class Propose(Wire):
     instruction: Message
     files: list[Name] = Field(min_length=1, max_length=200)
     chat: str | None = None
-    lines: tuple[int, int] | None = Field(None, description="selected in the first file, from 1")
+    lines: tuple[int, int] | None = Field(
+        default=None, description="selected in the first file, from 1"
+    )
 
 
 class Proposed(Wire):

@@ -1,0 +1,237 @@
+"""Turns in flight: each is a task of its own, and whoever wants may read along, leave and come back.
+
+What a reader has seen is a ``Mark``: how much of the answer, and how many of the other events. Text is
+numbered by its length, so that a mark means the same after the process has gone and only the stored text
+is left.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from ..engine.events import Delta, Event, Finished, Refused, Started, Thought
+from ..errors import SillError
+
+MOST_TURNS = 100  # in flight at once
+KEEP_SECONDS = 120.0  # an ended turn is still there for readers that lost their connection
+TEXTS_PER_SECOND, BURST = 20.0, 2.0
+
+
+class Overloaded(SillError):
+    """``retry_after`` in seconds."""
+
+    def __init__(self, message: str, retry_after: int = 5) -> None:
+        super().__init__(message, hint=f"try again in {retry_after} seconds")
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """``text`` characters of the answer and ``others`` other events were seen."""
+
+    text: int = 0
+    others: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.text}.{self.others}"
+
+    @classmethod
+    def read(cls, written: str) -> "Mark | None":
+        """None if it is not one; a plain number is a mark in the text."""
+        text, _, others = written.partition(".")
+        parts = (text, others or "0")
+        if not all(part.isascii() and part.isdecimal() and len(part) <= 12 for part in parts):
+            return None
+        return cls(int(parts[0]), int(parts[1]))
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The turn broke with an error that no event tells of."""
+
+    error: SillError
+
+
+Told = Event | Failed
+Marked = tuple[Mark, Told]
+
+
+@dataclass(slots=True)
+class Running:
+    """One turn, from its first event on. ``ids`` are all turns it was stored as, the last one holds."""
+
+    owner: str
+    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    ids: list[str] = field(default_factory=list)
+    chat: str = ""
+    text: str = ""
+    is_ended: bool = False
+    ended_at: float = 0.0
+    _others: list[tuple[int, Told]] = field(default_factory=list)  # where in the text, and what
+    _waiting: set[asyncio.Future[None]] = field(default_factory=set)
+
+    def take(self, event: Told) -> None:
+        match event:
+            case Delta(text=text):
+                self.text += text
+            case _:
+                if isinstance(event, Started):
+                    self.ids.append(event.turn)
+                    self.chat = event.chat
+                self._others.append((len(self.text), event))
+        self._wake()
+
+    def end(self, now: float) -> None:
+        self.is_ended, self.ended_at = True, now
+        self._wake()
+
+    def since(self, mark: Mark) -> list[Marked]:
+        """Everything after the mark, in order; text and thoughts joined as far as nothing stands between."""
+        found: list[Marked] = []
+        position, number = mark.text, mark.others
+        for place, event in self._others[mark.others :]:
+            if place > position:
+                found.append((Mark(place, number), Delta(self.text[position:place])))
+                position = place
+            number += 1
+            before = found[-1][1] if found else None
+            if isinstance(event, Thought) and isinstance(before, Thought):
+                found[-1] = (Mark(position, number), Thought(before.text + event.text))
+            else:
+                found.append((Mark(position, number), event))
+        if len(self.text) > position:
+            found.append((Mark(len(self.text), number), Delta(self.text[position:])))
+        return found
+
+    async def follow(
+        self, mark: Mark, clock: Callable[[], float] = time.monotonic
+    ) -> AsyncGenerator[Marked, None]:
+        """Everything after the mark until the turn has ended; text at most twenty times a second."""
+        allowed, filled_at = BURST, clock()
+        while True:
+            is_last = self.is_ended
+            for seen, event in self.since(mark):
+                mark = seen
+                if isinstance(event, Delta | Thought):
+                    allowed -= 1.0
+                is_last = is_last or isinstance(event, Finished | Refused | Failed)
+                yield seen, event
+            if is_last:
+                return
+            now = clock()
+            allowed = min(BURST, allowed + (now - filled_at) * TEXTS_PER_SECOND)
+            filled_at = now
+            if allowed < 1.0:
+                await asyncio.sleep((1.0 - allowed) / TEXTS_PER_SECOND)
+                continue
+            if not self.since(mark) and not self.is_ended:
+                await self._news()
+
+    async def _news(self) -> None:
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.add(future)
+        try:
+            await future
+        finally:
+            self._waiting.discard(future)
+
+    def _wake(self) -> None:
+        for future in self._waiting:
+            if not future.done():
+                future.set_result(None)
+
+
+@dataclass(slots=True)
+class Turns:
+    """All turns in flight, and those that ended a moment ago."""
+
+    most: int = MOST_TURNS
+    clock: Callable[[], float] = time.monotonic
+    is_closing: bool = False
+    _by_id: dict[str, Running] = field(default_factory=dict)
+    _tasks: dict[asyncio.Task[None], Running] = field(default_factory=dict)
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._tasks)
+
+    def busy_chats(self, owner: str) -> frozenset[str]:
+        return frozenset(one.chat for one in self._tasks.values() if one.owner == owner)
+
+    def find(self, owner: str, turn: str) -> Running | None:
+        """The turn if it is this owner's and was in flight here a moment ago."""
+        self._forget()
+        found = self._by_id.get(turn)
+        return found if found is not None and found.owner == owner else None
+
+    async def start(
+        self, owner: str, ask: Callable[[asyncio.Event], AsyncGenerator[Event, None]]
+    ) -> Running | Refused:
+        """The turn once it is stored and on its way; or why it is not. Errors of the start are raised.
+
+        It goes on whether anybody reads or not; its ``stop`` ends it.
+        """
+        if self.is_closing:
+            raise Overloaded("the server is shutting down", 10)
+        if self.in_flight >= self.most:
+            raise Overloaded("too many answers are being written at once")
+        running = Running(owner)
+        begun: asyncio.Future[Refused | None] = asyncio.get_running_loop().create_future()
+        task = asyncio.create_task(self._run(running, ask(running.stop), begun))
+        self._tasks[task] = running
+        task.add_done_callback(lambda done: self._tasks.pop(done, None))
+        refused = await asyncio.shield(begun)
+        return running if refused is None else refused
+
+    async def _run(
+        self,
+        running: Running,
+        events: AsyncGenerator[Event, None],
+        begun: asyncio.Future[Refused | None],
+    ) -> None:
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    running.take(event)
+                    if isinstance(event, Started):
+                        self._by_id[event.turn] = running
+                        if not begun.done():
+                            begun.set_result(None)
+                    elif isinstance(event, Refused) and not begun.done():
+                        begun.set_result(event)
+                    elif isinstance(event, Finished) and not begun.done():
+                        begun.set_result(None)
+        except Exception as error:
+            if not begun.done():
+                begun.set_exception(error)
+            elif isinstance(error, SillError):
+                running.take(Failed(error))
+            else:
+                running.take(Failed(SillError(f"unexpected {type(error).__name__}")))
+                raise
+        finally:
+            if not begun.done():
+                begun.set_exception(SillError("the turn ended before it began"))
+            running.end(self.clock())
+
+    def _forget(self) -> None:
+        old = self.clock() - KEEP_SECONDS
+        gone = [id for id, one in self._by_id.items() if one.is_ended and one.ended_at < old]
+        for id in gone:
+            del self._by_id[id]
+
+    async def wind_down(self, grace: float) -> None:
+        """Start no more; wait for those in flight, and stop them when the time is over."""
+        self.is_closing = True
+        if self._tasks and grace > 0:
+            await asyncio.wait(self._tasks, timeout=grace)
+        for running in self._tasks.values():
+            running.stop.set()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=10.0)
+        left = list(self._tasks)
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)

@@ -1,0 +1,41 @@
+"""What routes ask for: the service, and the desk of whoever is asking."""
+
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from ..app.service import Desk, Service
+from .answers import Rejected
+from .identity import Identity, Role, who
+
+Who = Annotated[Identity, Depends(who)]
+
+
+def service_of(request: Request) -> Service:
+    service = request.app.state.service
+    assert isinstance(service, Service)
+    return service
+
+
+def desk_of(request: Request) -> Desk:
+    """Everything of the owner who asks, and of nobody else."""
+    return service_of(request).desk(who(request).owner)
+
+
+TheService = Annotated[Service, Depends(service_of)]
+TheDesk = Annotated[Desk, Depends(desk_of)]
+
+
+class Needs:
+    """A dependency: the role that a route asks for."""
+
+    def __init__(self, role: Role) -> None:
+        self.role = role
+
+    def __call__(self, request: Request) -> None:
+        if not who(request).may(self.role):
+            raise Rejected(403, "forbidden", f"this needs the role {self.role}")
+
+
+contributor = Depends(Needs("contributor"))
+admin = Depends(Needs("admin"))
