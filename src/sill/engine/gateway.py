@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 from ..core.budget import Budget
 from ..core.certificate import Certificate
@@ -18,12 +18,13 @@ from ..core.gateway import Conversation, Moment, Said, finished, moments
 from ..core.messages import Epoch, Message, Recall, Sized, Turn, fingerprint
 from ..core.plan import Ask, OverBudget, Plan, plan_context
 from ..core.render import render, settled
-from ..core.request import ChatRequest, ToolSchema, WireMessage
+from ..core.request import ChatRequest, JsonFormat, ToolSchema, WireMessage
 from ..ports import History, StoredTurn, TokenCounter
 from .prepare import CORRECTIONS, Call
 from .recall import Recalling, Recollection, planned
 from .sizing import Sizer
 
+ToolChoice = Literal["auto", "none", "required"]
 REMEMBERED = 20_000  # moments
 GREETING = WireMessage("user", "hello")  # what tool schemas are measured beside
 
@@ -35,6 +36,8 @@ class Wish:
     max_tokens: int | None = None
     temperature: float | None = None
     tools: tuple[ToolSchema, ...] = ()
+    tool_choice: ToolChoice | None = None
+    response_format: JsonFormat | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -248,6 +251,8 @@ class Fitter:
             if wish.temperature is None
             else wish.temperature,
             tools=wish.tools,
+            tool_choice=wish.tool_choice,
+            response_format=wish.response_format,
             extra=wish.extra,
             limit_name=self.call.limit_name,
         )
