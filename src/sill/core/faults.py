@@ -204,6 +204,13 @@ _FORMAT = re.compile(
 _LOADING = re.compile(r"loading model|model is (?:currently )?loading|still loading", re.IGNORECASE)
 
 
+# Ollama, llama.cpp without its template engine, vLLM without a parser, OpenRouter.
+_TOOLS = re.compile(
+    r"does not support tools|tools? param\w* requires|tool choice requires|support tool use",
+    re.IGNORECASE,
+)
+
+
 def _kind(status: int | None, words: set[str], said: str) -> Kind:
     if status == 429:
         is_money = words & _QUOTA_WORDS or _QUOTA.search(said)
@@ -230,7 +237,7 @@ def _kind(status: int | None, words: set[str], said: str) -> Kind:
         return "model"
     if status in (400, 422, 501) and _FORMAT.search(said):
         return "format"
-    if status == 501 or "not_supported_error" in words:
+    if status == 501 or "not_supported_error" in words or _TOOLS.search(said):
         return "unsupported"
     if status in (404, 405):
         return "address"

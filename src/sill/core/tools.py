@@ -146,6 +146,10 @@ class Round:
     def messages(self) -> tuple[Message, ...]:
         return (self.said, *self.results)
 
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        return self.said.carries.calls if isinstance(self.said.carries, ToolCalls) else ()
+
 
 def asked(text: str, calls: Sequence[ToolCall]) -> Message:
     return Message("assistant", text, ToolCalls(tuple(calls)))

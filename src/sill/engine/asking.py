@@ -33,6 +33,13 @@ class Asking:
         return self.vain if self.turn is None else (*self.vain, self.turn)
 
     @property
+    def place(self) -> tuple[str, str]:
+        """The chat and the turn that is open."""
+        assert self.chat is not None
+        assert self.turn is not None
+        return self.chat, self.turn
+
+    @property
     def is_stopped(self) -> bool:
         return self.stop is not None and self.stop.is_set()
 

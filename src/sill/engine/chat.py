@@ -1,23 +1,19 @@
 """One chat turn: read, size, plan, write, call the model, write."""
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import assert_never
 
-from ..core.messages import Message, Status
-from ..core.references import rows_of
 from ..core.request import ChatRequest, encode
 from ..core.shortfall import find_shortfall
 from ..core.usage import plan_json
-from ..errors import LimitReached, Overflow, ProviderError
+from ..errors import LimitReached, Overflow, ProviderError, Unsupported
 from ..ports import (
-    Closing,
+    Caller,
     Ended,
-    History,
     Model,
     Opening,
     ReasoningDelta,
@@ -29,10 +25,14 @@ from ..ports import (
 from ..records import Attempt
 from .asking import Asking, closed, history_for
 from .cited import cited, remarks
-from .events import Delta, Event, Finished, Notice, Outcome, Refused, Started, Thought
+from .events import Delta, Event, Finished, Notice, Refused, Started, Thought
 from .money import Afforded, Till, at_most, held, paid, refusal
-from .prepare import Call, Prepared, Question, prepare
-from .recall import Recalling, Recollection
+from .offering import Toolkit
+from .planning import Desk, planned_question
+from .prepare import Call, Prepared, Question
+from .recall import Recollection
+from .replies import GAP, Reply, closing, omissions, refused
+from .rounds import Rounds
 from .sizing import Sizer
 from .streams import until
 
@@ -59,6 +59,7 @@ class Chat:
     wire: Callable[[ChatRequest], bytes] = as_sent  # the exact bytes the model sends for a request
     learned: str = ""  # what a refusal of the endpoint has taught
     recollection: Recollection | None = None  # without it, what left the window stays out
+    toolkit: Toolkit | None = None  # without it, no tools are offered
 
     async def ask(
         self, chat: str | None, question: Question, stop: asyncio.Event | None = None
@@ -92,8 +93,10 @@ class Chat:
     async def plan(self, chat: str | None, question: Question) -> Prepared | Refused:
         """What asking this would send. Nothing is sent and nothing is written."""
         history = await history_for(self.store, chat, question)
-        recalling = self._recalling(chat, question, history)
-        return await prepare(self.call, self.counter, self.sizer, history, question, recalling)
+        desk = Desk(
+            self.store, self.call, self.counter, self.sizer, self.recollection, self.toolkit
+        )
+        return await planned_question(desk, chat, question, history)
 
     async def _try(self, asking: Asking) -> AsyncGenerator[Event, None]:
         ready = await self.plan(asking.chat, asking.question)
@@ -104,54 +107,95 @@ class Chat:
         if isinstance(afforded, Refused):
             yield afforded
             return
-        for notice in (*_omissions(ready), *(Notice(w, "warning") for w in afforded.warnings)):
+        for notice in (*omissions(ready), *(Notice(w, "warning") for w in afforded.warnings)):
             yield notice
         for remark in remarks(asking.question):
             yield Notice(remark)
         chat, turn = await asking.begin(self._opening(ready))
-        reply = Reply(self.clock())
+        reply = Reply(self.clock(), ready)
+        rounds = Rounds(ready, self.counter, self.sizer, self.toolkit, Caller(chat, turn))
         try:
             yield Started(chat, turn, ready.plan, ready.certificate)
-            stream = self._booked(chat, turn, ready, afforded).stream(ready.request)
-            async with aclosing(until(asking.stop, stream)) as events:
+            async with aclosing(self._speak(asking, rounds, reply, afforded)) as events:
                 async for event in events:
-                    match event:
-                        case TextDelta(text=text):
-                            reply.text += text
-                            await self.store.checkpoint(turn, reply.text)
-                            yield Delta(text)
-                        case ReasoningDelta(text=text):
-                            yield Thought(text)
-                        case ToolCallDelta():
-                            pass  # no tools were offered
-                        case Ended():
-                            reply.ended = event
-                        case _:
-                            assert_never(event)
+                    yield event
         except (ProviderError, LimitReached) as error:
             reply.error = error
         finally:
             finished = replace(
-                self._finished(chat, turn, ready, reply),
-                references=cited(asking.question, ready, reply.text),
+                self._finished(chat, turn, reply),
+                references=cited(asking.question, reply.sent, reply.shown, rounds.references),
             )
-            asking.closing = _closing(finished)
-        self._learn(reply, ready)
+            asking.closing = closing(finished, reply, rounds.messages, ready)
+        self._learn(reply)
         cost = await self._cost(asking.turns)
-        if (refused := _refusal(reply, ready, cost)) is not None:
+        if (nothing := refused(reply, cost)) is not None:
             await asking.take_back()
-            yield refused
+            yield nothing
             return
-        if (dropped := find_shortfall(finished.certificate, finished.usage)) is not None:
-            yield Notice(f"{dropped.words}; {dropped.remedy}", "warning")
+        for notice in _shortfall(finished):
+            yield notice
         yield replace(finished, cost=cost)
 
-    def _recalling(
-        self, chat: str | None, question: Question, history: History
-    ) -> Recalling | None:
-        if self.recollection is None or chat is None:
-            return None
-        return Recalling(self.recollection, chat, question.text, history, self.sizer)
+    # --- Calls -----------------------------------------------------------------------------------
+
+    async def _speak(
+        self, asking: Asking, rounds: Rounds, reply: Reply, afforded: Afforded
+    ) -> AsyncGenerator[Event, None]:
+        """Call the model until it answers; between the calls, do what it asks for."""
+        while True:
+            async with aclosing(self._call(asking, rounds, reply, afforded)) as events:
+                async for event in events:
+                    yield event
+            calls = rounds.named(reply.ended.tool_calls if reply.ended else ())
+            if not calls or rounds.toolkit is None:
+                return
+            if rounds.are_over:
+                if not reply.text and reply.ended is not None:
+                    reason = "it went on calling tools when it was asked for an answer"
+                    reply.ended = replace(reply.ended, outcome="partial", reason=reason)
+                return
+            for notice in _shortfall(self._finished(*asking.place, reply)):
+                yield notice
+            brought = await rounds.bring(calls, asking.stop)
+            if brought is None:
+                reply.ended = None  # stopped
+                return
+            done = len(rounds.done)
+            async for used in rounds.take(reply.text, brought):
+                yield used
+            decided = await self._afford(asking, rounds.sent)
+            if isinstance(decided, Refused):
+                assert decided.money is not None
+                raise refusal(decided.money)
+            afforded = decided
+            for warning in afforded.warnings:
+                yield Notice(warning, "warning")
+            request = self.wire(rounds.sent.request)
+            await self.store.record_request(rounds.caller.turn, rounds.sent.certificate, request)
+            reply.go_on(rounds.sent, kept=len(rounds.done) > done)
+
+    async def _call(
+        self, asking: Asking, rounds: Rounds, reply: Reply, afforded: Afforded
+    ) -> AsyncGenerator[Event, None]:
+        stream = self._booked(rounds, afforded).stream(reply.sent.request)
+        async with aclosing(until(asking.stop, stream)) as events:
+            async for event in events:
+                match event:
+                    case TextDelta(text=text):
+                        if reply.before and not reply.text:
+                            yield Delta(GAP)
+                        reply.text += text
+                        await self.store.checkpoint(rounds.caller.turn, reply.shown)
+                        yield Delta(text)
+                    case ReasoningDelta(text=text):
+                        yield Thought(text)
+                    case ToolCallDelta():
+                        pass  # the whole calls come with the end
+                    case Ended():
+                        reply.ended = event
+                    case _:
+                        assert_never(event)
 
     # --- Money -----------------------------------------------------------------------------------
 
@@ -166,17 +210,18 @@ class Chat:
         room = ready.plan.budget.room
         return Refused(ready.certificate.predicted, room, str(refusal(decided)), decided)
 
-    def _booked(self, chat: str, turn: str, ready: Prepared, afforded: Afforded) -> Model:
+    def _booked(self, rounds: Rounds, afforded: Afforded) -> Model:
         if self.till is None:
             return self.model
+        certificate = rounds.sent.certificate
         attempt = Attempt(
-            category="main",
+            category="tool" if rounds.have_begun else "main",
             model=self.model.name,
             endpoint=self.model.endpoint,
-            chat=chat,
-            turn=turn,
-            predicted=ready.certificate.predicted,
-            tokenizer=ready.certificate.tokenizer,
+            chat=rounds.caller.chat,
+            turn=rounds.caller.turn,
+            predicted=certificate.predicted,
+            tokenizer=certificate.tokenizer,
             ratio=self.call.ratio,
         )
         return self.till.model(attempt, afforded)
@@ -186,12 +231,17 @@ class Chat:
 
     # --- What comes back -------------------------------------------------------------------------
 
-    def _learn(self, reply: "Reply", ready: Prepared) -> None:
-        """Plan for what the endpoint said when it refused a prompt that should have fitted."""
-        if not isinstance(reply.error, Overflow) or reply.text:
+    def _learn(self, reply: Reply) -> None:
+        """Plan for what the endpoint said when it refused a request that should have been right."""
+        if reply.text:
+            return
+        if isinstance(reply.error, Unsupported) and reply.sent.request.tools:
+            self.toolkit = None
+            self.learned = f"{self.model.name} takes no tools; none are offered from now on"
+        if not isinstance(reply.error, Overflow):
             return
         window, prompt = reply.error.window, reply.error.prompt
-        predicted = ready.certificate.predicted
+        predicted = reply.sent.certificate.predicted
         if window and window < self.call.window:
             self.call = replace(self.call, window=window)
             self.learned = (
@@ -215,15 +265,15 @@ class Chat:
             request=self.wire(ready.request),
         )
 
-    def _finished(self, chat: str, turn: str, ready: Prepared, reply: "Reply") -> Finished:
+    def _finished(self, chat: str, turn: str, reply: Reply) -> Finished:
         usage = reply.ended.usage if reply.ended else None
         outcome, reason = reply.verdict
         return Finished(
             chat=chat,
             turn=turn,
             outcome=outcome,
-            text=reply.text,
-            certificate=replace(ready.certificate, actual=usage.prompt if usage else None),
+            text=reply.shown,
+            certificate=replace(reply.sent.certificate, actual=usage.prompt if usage else None),
             usage=usage,
             took_ms=round((self.clock() - reply.started) * 1000),
             reason=reason,
@@ -233,63 +283,6 @@ class Chat:
         )
 
 
-@dataclass(slots=True)
-class Reply:
-    """What has come back so far."""
-
-    started: float
-    text: str = ""
-    ended: Ended | None = None
-    error: ProviderError | LimitReached | None = field(default=None)
-
-    @property
-    def verdict(self) -> tuple[Outcome, str]:
-        if self.error is not None:
-            return ("partial" if self.text else "failed"), str(self.error)
-        if self.ended is None:
-            return "cancelled", "stopped; what came is kept"
-        if self.ended.outcome == "complete":
-            return "complete", ""
-        return "partial", self.ended.reason or "the answer was cut"
-
-
-def _refusal(reply: Reply, ready: Prepared, cost: int | None) -> Refused | None:
-    """Why there is nothing to store: the endpoint has no room for it, or others were faster to spend."""
-    needed, available = ready.certificate.predicted, ready.plan.budget.room
-    match reply.error:
-        case Overflow(prompt=prompt, window=window) if not reply.text:
-            needed, available = prompt or needed, window or available
-        case LimitReached() if not reply.text:
-            pass
-        case _:
-            return None
-    return Refused(needed, available, str(reply.error), cost=cost)
-
-
-def _omissions(ready: Prepared) -> list[Notice]:
-    return [
-        Notice(f"{item.name} is not shown to the model: {item.reason}", "warning")
-        for item in ready.plan.items
-        if item.kind == "file" and item.fate == "omitted" and item.new
-    ]
-
-
-_STATUS: dict[Outcome, Status] = {
-    "complete": "complete",
-    "partial": "partial",
-    "failed": "failed",
-    "cancelled": "cancelled",
-}
-
-
-def _closing(finished: Finished) -> Closing:
-    spoke = finished.text or finished.outcome == "complete"
-    return Closing(
-        status=_STATUS[finished.outcome],
-        messages=(Message("assistant", finished.text),) if spoke else (),
-        outcome=finished.reason,
-        certificate=finished.certificate,
-        usage=finished.usage,
-        took_ms=finished.took_ms,
-        references=json.dumps(rows_of(finished.references)) if finished.references else "",
-    )
+def _shortfall(finished: Finished) -> list[Notice]:
+    dropped = find_shortfall(finished.certificate, finished.usage)
+    return [] if dropped is None else [Notice(f"{dropped.words}; {dropped.remedy}", "warning")]

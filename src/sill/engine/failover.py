@@ -19,7 +19,7 @@ from ..errors import (
 )
 from .asking import Asking, closed
 from .chat import Chat
-from .events import Delta, Event, Finished, Notice, Refused, Thought
+from .events import Delta, Event, Finished, Notice, Refused, Thought, ToolUsed
 from .prepare import Question
 
 
@@ -116,7 +116,7 @@ class Failover:
                     if isinstance(event, Finished | Refused):
                         last = event
                     else:
-                        shown = shown or isinstance(event, Delta | Thought)
+                        shown = shown or isinstance(event, Delta | Thought | ToolUsed)
                         yield event
             assert last is not None
             if isinstance(last, Refused) and ended is not None:

@@ -105,6 +105,7 @@ class Prepared:
     files: tuple[FileStamp, ...] = ()  # everything the request shows of files, new or not
     ask: Ask | None = None  # what it was planned from, for the tool rounds that may follow
     turns: tuple[Turn, ...] = ()
+    call: Call | None = None
 
 
 async def prepare(
@@ -158,7 +159,7 @@ async def prepare(
             plan = replace(plan, shares=question.shares)
             certificate = _certificate(counter, counts)
             files = _shown(turns, plan)
-            return Prepared(plan, request, certificate, new, files, ask, tuple(turns))
+            return Prepared(plan, request, certificate, new, files, ask, tuple(turns), call)
         limits = limits.less(excess)
     reason = "the endpoint counts more tokens than the parts of the request add up to"
     return Refused(counts.tokens[0], call.budget.room, reason)
@@ -231,7 +232,7 @@ async def prepare_round(
             plan = replace(plan, shares=before.plan.shares)
             certificate = _certificate(counter, counts)
             files = _shown(before.turns, plan, sent)
-            return Prepared(plan, request, certificate, new, files, ask, before.turns)
+            return Prepared(plan, request, certificate, new, files, ask, before.turns, call)
         limits = limits.less(excess)
     return OverBudget(counts.tokens[0], limits.room, "rounds", ())
 

@@ -8,7 +8,7 @@ helps any more, the model is asked for its answer.
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.messages import Message, ToolCall
@@ -27,8 +27,9 @@ from ..core.tools import (
     result,
 )
 from ..errors import SillError
-from ..ports import Caller, TokenCounter, ToolBox, ToolOutcome
+from ..ports import Caller, TokenCounter, ToolOutcome
 from .events import ToolUsed, ToolVerdict
+from .offering import Toolkit
 from .prepare import Call, Prepared, prepare_round
 from .sizing import Sizer
 
@@ -51,12 +52,11 @@ class Brought:
 class Rounds:
     """The tool rounds of one turn. ``sent`` is the last request, which holds all of ``done``."""
 
-    call: Call
+    sent: Prepared
     counter: TokenCounter
     sizer: Sizer
-    box: ToolBox
+    toolkit: Toolkit | None
     caller: Caller
-    sent: Prepared
     done: tuple[Round, ...] = ()
     references: tuple[Reference, ...] = ()
     compactions: int = 0  # how often something had to be put away
@@ -67,9 +67,31 @@ class Rounds:
         return tuple(message for one in self.done for message in one.messages)
 
     @property
+    def call(self) -> Call:
+        assert self.sent.call is not None
+        return self.sent.call
+
+    @property
+    def have_begun(self) -> bool:
+        return bool(self.done) or self.are_over
+
+    @property
     def are_over(self) -> bool:
         """Whether the last request asked for an answer and for nothing else."""
         return self.sent.request.tool_choice == "none"
+
+    def named(self, calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+        """The calls with ids of their own: some servers give none, or the same one every time."""
+        known = {call.id for one in self.done for call in one.calls}
+        named: list[ToolCall] = []
+        for call in calls:
+            number = len(known)
+            while not call.id or call.id in known:
+                call = replace(call, id=f"call_{number}")
+                number += 1
+            known.add(call.id)
+            named.append(call)
+        return tuple(named)
 
     async def bring(
         self, calls: Sequence[ToolCall], stop: asyncio.Event | None
@@ -146,7 +168,8 @@ class Rounds:
             return _error(problem)
         try:
             async with asyncio.timeout(SECONDS):
-                return await self.box.call(call.name, given, self.caller)
+                assert self.toolkit is not None
+                return await self.toolkit.box.call(call.name, given, self.caller)
         except TimeoutError:
             return _error(f"{call.name} did not answer within {SECONDS:.0f} s")
         except SillError as error:

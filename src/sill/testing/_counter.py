@@ -1,5 +1,6 @@
 """A counter whose budgets can be checked by eye."""
 
+import json
 from collections.abc import Sequence
 
 from ..core.certificate import Counts, Tokenizer
@@ -22,6 +23,7 @@ class WordCounter:
     async def count_request(self, request: ChatRequest) -> Counts:
         texts = [message.content or "" for message in request.messages]
         texts += [call.arguments for m in request.messages for call in m.tool_calls]
+        texts += [json.dumps(tool.body()) for tool in request.tools]
         words = sum(len(text.split()) for text in texts)
         return Counts((words + len(request.messages) + 1,), "exact")
 

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from ..core.certificate import Usage
 from ..core.request import ChatRequest
 from ..ports import Ended, ModelEvent, TextDelta
+from ._counter import WordCounter
 
 Reply = Sequence[str | ModelEvent | Exception]
 
@@ -35,5 +36,5 @@ class ScriptedModel:
                 return
             if isinstance(event, TextDelta):
                 spoken += len(event.text.split())
-        words = sum(len((message.content or "").split()) + 1 for message in request.messages)
-        yield Ended("complete", "stop", Usage(prompt=words + 1, completion=spoken))
+        (prompt,) = (await WordCounter().count_request(request)).tokens
+        yield Ended("complete", "stop", Usage(prompt=prompt, completion=spoken))

@@ -1,0 +1,89 @@
+"""A question with all that goes with it: what the chat was told to keep to, tools, news of proposals."""
+
+from dataclasses import dataclass, replace
+
+from ..core.plan import Plan
+from ..core.usage import plan_from_json
+from ..ports import History, Store, TokenCounter
+from .events import Refused
+from .offering import Toolkit
+from .prepare import Beside, Call, Prepared, Question, Toolset, prepare
+from .proposals import news
+from .recall import Recalling, Recollection
+from .sizing import Sizer
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What planning a question takes."""
+
+    store: Store
+    call: Call
+    counter: TokenCounter
+    sizer: Sizer
+    recollection: Recollection | None = None
+    toolkit: Toolkit | None = None
+
+
+async def planned_question(
+    desk: Desk, chat: str | None, question: Question, history: History
+) -> Prepared | Refused:
+    """What asking this would send.
+
+    Shares that were set for the chat hold, and its tools stay the same until the window starts a new epoch. Where
+    there is no room for tools, none are offered.
+    """
+    last = await last_plan(desk.store, history)
+    question = remembering(question, last)
+    call = with_shares(desk.call, question.shares)
+    told = await news(desk.store, chat, history) if chat is not None else ""
+    recalling = None
+    if desk.recollection is not None and chat is not None:
+        recalling = Recalling(desk.recollection, chat, question.text, history, desk.sizer)
+
+    async def ready(tools: Toolset) -> Prepared | Refused:
+        beside = Beside(tools, told)
+        return await prepare(call, desk.counter, desk.sizer, history, question, recalling, beside)
+
+    if desk.toolkit is None:
+        return await ready(Toolset())
+    sticky = last.tools if last is not None else ()
+    same = await desk.toolkit.choice(call, question.text, sticky)
+    found = await ready(same)
+    if isinstance(found, Refused):
+        return await ready(Toolset())
+    if sticky and found.plan.epoch.number != history.epoch.number:
+        fresh = await desk.toolkit.choice(call, question.text)
+        if fresh.names != same.names:
+            again = await ready(fresh)
+            # With fewer tools the window may not have to change at all: then neither do the tools.
+            if isinstance(again, Prepared) and again.plan.epoch.number != history.epoch.number:
+                return again
+    return found
+
+
+async def last_plan(store: Store, history: History) -> Plan | None:
+    """Of the last turn that the model remembers."""
+    if not history.turns:
+        return None
+    turn = await store.turn(history.turns[-1].id)
+    if turn is None or not turn.plan:
+        return None
+    try:
+        return plan_from_json(turn.plan)
+    except (ValueError, KeyError, TypeError):
+        return None  # of another version of the program
+
+
+def remembering(question: Question, last: Plan | None) -> Question:
+    """The question with the shares its chat was given before, where it has none of its own."""
+    shares = dict(last.shares) if last is not None else {}
+    return replace(question, shares=tuple((shares | dict(question.shares)).items()))
+
+
+def with_shares(call: Call, shares: tuple[tuple[str, float], ...]) -> Call:
+    if not shares:
+        return call
+    known = {name: part for name, part in shares if hasattr(call.profile.shares, name)}
+    profile = replace(call.profile, shares=replace(call.profile.shares, **known))
+    return replace(call, profile=profile)
