@@ -24,7 +24,7 @@ from ..adapters.vault.recover import Recovered, recover
 from ..adapters.vault.transact import Workspace
 from ..core.constrain import SMALL
 from ..core.edits import Rejected, Scope
-from ..core.ops import Span
+from ..core.ops import Op, Replace, Span, Whole
 from ..core.proposal import Preview, Proposal, accept, preview, tell_model
 from ..core.reply import Format
 from ..engine.edit import Editor, Shape
@@ -106,6 +106,20 @@ class Edits:
         else:
             status: ProposalStatus = "conflict" if isinstance(outcome, Conflict) else "refused"
             await self.store.decide_proposal(offered.id, status, self.by)
+        return outcome
+
+    async def save(self, path: str, before: str | None, after: str) -> Outcome:
+        """Write what a person wrote, exactly, where the file is still ``before``; ``undo`` takes it back."""
+        change: Op = Replace(path, Whole() if before is None else Span(0, len(before)), after)
+        proposal = Proposal(f"Saved {path}", (change,), {path: before})
+        shown = preview(proposal)
+        if isinstance(shown, Rejected):
+            return shown
+        outcome = await self._at_work(
+            lambda place: vault_apply.apply(place, proposal, approve(shown), self._stamp())
+        )
+        if isinstance(outcome, Applied):
+            await self.prune()
         return outcome
 
     async def undo(self, id: str | None = None) -> Turned:

@@ -6,7 +6,7 @@ from fastapi import APIRouter, FastAPI
 
 from .. import __version__
 from ..app.service import Service
-from . import gateway, pages, turns, workspace
+from . import chats, files, gateway, notes, pages, proposals, turns, workspace
 from .answers import handle_errors
 from .guard import Rules, local_rules
 from .schemas.common import Problem
@@ -15,7 +15,11 @@ from .sessions import Sessions
 # Every router of the server, in the order in which paths are looked up. `pages` has the page and comes last.
 ROUTERS: list[APIRouter] = [
     gateway.router,
+    chats.router,
     turns.router,
+    files.router,
+    notes.router,
+    proposals.router,
     workspace.router,
     pages.router,
 ]
