@@ -96,6 +96,16 @@ def test_a_question_can_be_piped_in(chosen):
 
 
 @pytest.mark.slow
+def test_without_streaming_the_whole_answer_is_asked_for(chosen):
+    done = chosen.sill("ask", "--no-stream", "--json", "Name three colours.")
+
+    sent = json.loads(chosen.sill("explain", "--bytes").stdout)
+    certificate = json.loads(done.stdout)["certificate"]
+    assert (sent["stream"], "stream_options" in sent) == (False, False)
+    assert certificate["predicted"] == certificate["actual"]
+
+
+@pytest.mark.slow
 def test_too_long_is_refused_before_sending_and_nothing_is_stored(chosen):
     done = chosen.sill("ask", "--json", "--window", "512", "word " * 3000)
 

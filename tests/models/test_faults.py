@@ -37,7 +37,12 @@ from .fault_provider import (
 )
 
 KEY = "sk-canary-4f2a"
-REQUEST = ChatRequest("m", (WireMessage("user", "hi"),), max_tokens=9)
+STREAMING = ChatRequest("m", (WireMessage("user", "hi"),), max_tokens=9)
+AS_A_WHOLE = replace(STREAMING, stream=False)
+both_ways = pytest.mark.parametrize(
+    "request_",
+    [pytest.param(STREAMING, id="streaming"), pytest.param(AS_A_WHOLE, id="as a whole")],
+)
 SLOW = Clocks(connect=10, first=30, idle=30, total=60)  # never runs out, also on a busy machine
 AT_ONCE = RetryPolicy(base=0.01, longest=0.02, patience=1, loading=1)
 
@@ -51,10 +56,10 @@ class Outcome:
     requests: int = 1
 
 
-async def ask(model: OpenAIModel) -> Outcome:
+async def ask(model: OpenAIModel, request: ChatRequest = STREAMING) -> Outcome:
     text = ""
     try:
-        async for event in model.stream(REQUEST):
+        async for event in model.stream(request):
             if isinstance(event, TextDelta):
                 text += event.text
             if isinstance(event, Ended):
@@ -65,14 +70,20 @@ async def ask(model: OpenAIModel) -> Outcome:
         return Outcome(type(error).__name__, text)
 
 
-def clocks_for(script, expected: Outcome) -> Clocks:
+def clocks_for(script, expected: Outcome, request: ChatRequest) -> Clocks:
     """Short clocks only where a script waits for one of them to run out."""
     if not any(isinstance(step, Hang | Repeat) for step in script):
         return SLOW
-    return replace(SLOW, first=0.4) if expected.how == "TimedOut" else replace(SLOW, idle=0.3)
+    if (
+        expected.how == "TimedOut"
+    ):  # a whole answer has only one clock: nothing comes before its end
+        return replace(SLOW, first=0.4) if request.stream else replace(SLOW, total=0.4)
+    return replace(SLOW, idle=0.3)
 
 
-def run(provider: FaultProvider, clocks: Clocks = SLOW) -> Outcome:
+def run(
+    provider: FaultProvider, clocks: Clocks = SLOW, request: ChatRequest = STREAMING
+) -> Outcome:
     """Ask once; the provider must have seen exactly the attempts that were reported."""
     reports: list[AttemptStarted | AttemptEnded] = []
 
@@ -82,12 +93,12 @@ def run(provider: FaultProvider, clocks: Clocks = SLOW) -> Outcome:
         reports.append(event)
 
     model = OpenAIModel(provider.url, "m", KEY, clocks=clocks, retries=AT_ONCE, on_attempt=report)
-    found = asyncio.run(ask(model))
+    found = asyncio.run(ask(model, request))
     started = [r for r in reports if isinstance(r, AttemptStarted)]
     ended = [r for r in reports if isinstance(r, AttemptEnded)]
     assert [r.id for r in started] == [r.id for r in ended]
     assert len(started) == len(provider.seen)
-    assert all(seen.body == encode(REQUEST.body()) for seen in provider.seen)
+    assert all(seen.body == encode(request.body()) for seen in provider.seen)
     return Outcome(found.how, found.text, len(provider.seen))
 
 
@@ -323,22 +334,52 @@ REFUSED = [
 ]  # fmt: skip
 
 
+@both_ways
 @pytest.mark.parametrize("script, expected", STREAMED)
-def test_a_streamed_answer_is_complete_only_when_it_is(script, expected):
+def test_a_streamed_answer_is_complete_only_when_it_is(script, expected, request_):
     with FaultProvider(script) as provider:
-        assert run(provider, clocks_for(script, expected)) == expected
+        assert run(provider, clocks_for(script, expected, request_), request_) == expected
 
 
+@both_ways
 @pytest.mark.parametrize("script, expected", UNSTREAMED)
-def test_an_unstreamed_answer_is_complete_only_when_it_is(script, expected):
+def test_an_unstreamed_answer_is_complete_only_when_it_is(script, expected, request_):
     with FaultProvider(script) as provider:
-        assert run(provider, clocks_for(script, expected)) == expected
+        assert run(provider, clocks_for(script, expected, request_), request_) == expected
 
 
+@both_ways
 @pytest.mark.parametrize("scripts, expected", REFUSED)
-def test_a_refusal_is_retried_only_where_that_can_help(scripts, expected):
+def test_a_refusal_is_retried_only_where_that_can_help(scripts, expected, request_):
     with FaultProvider(*scripts) as provider:
-        assert run(provider) == expected
+        assert run(provider, request=request_) == expected
+
+
+@pytest.mark.parametrize(
+    "request_, streams, sent",
+    [
+        pytest.param(STREAMING, True, STREAMING, id="a stream"),
+        pytest.param(STREAMING, False, AS_A_WHOLE, id="the endpoint cannot stream"),
+        pytest.param(AS_A_WHOLE, True, AS_A_WHOLE, id="a whole reply is wanted"),
+    ],
+)
+def test_a_reply_is_asked_for_as_a_stream_or_as_a_whole(request_, streams, sent):
+    with FaultProvider(answer(200, completion(content="Hello"))) as provider:
+        model = OpenAIModel(provider.url, "m", KEY, clocks=SLOW, streams=streams)
+        found = asyncio.run(ask(model, request_))
+
+    body = json.loads(provider.seen[0].body)
+    assert found == WHOLE
+    assert provider.seen[0].body == encode(sent.body()) == model.wire(request_)
+    assert ("stream_options" in body) == body["stream"] == sent.stream
+
+
+def test_a_whole_reply_may_take_longer_than_a_first_word():
+    slow = [Pause(0.5), *answer(200, completion(content="Hello"))]
+    with FaultProvider(slow) as provider:
+        found = run(provider, replace(SLOW, first=0.2), AS_A_WHOLE)
+
+    assert found == WHOLE
 
 
 def test_a_redirect_never_takes_the_key_elsewhere():

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -140,6 +141,20 @@ REPLIES = [
 @pytest.mark.parametrize("script, expected", REPLIES)
 def test_a_reply_is_complete_only_when_it_is(script, expected):
     assert ask(*script) == expected
+
+
+def test_a_whole_reply_is_read_by_the_same_rules():
+    reply = {**json.loads(done()), "message": {"role": "assistant", "content": "Hello"}}
+    request = replace(REQUEST, stream=False)
+
+    async def collect(url: str) -> list[object]:
+        return [event async for event in OllamaModel(url, "m").stream(request)]
+
+    with FaultProvider(answer(200, reply)) as provider:
+        events = asyncio.run(collect(provider.url))
+
+    assert events == [TextDelta("Hello"), FINISHED]
+    assert json.loads(provider.seen[0].body)["stream"] is False
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -41,6 +42,15 @@ def test_a_reply_that_reaches_its_limit_is_partial_and_billed_to_the_token(tiny_
     assert ended.usage is not None
     assert ended.usage.completion == 5
     assert ended.usage.cached is not None
+
+
+def test_a_whole_reply_is_the_streamed_one(tiny_server):
+    """The same words and the same bill, whichever way they come."""
+    asked = request("Count the eggs.", max_tokens=6, extra={"cache_prompt": False})
+
+    streamed, whole = ask(tiny_server, asked), ask(tiny_server, replace(asked, stream=False))
+
+    assert whole == streamed
 
 
 def test_the_second_request_finds_its_prefix_in_the_cache(tiny_server):

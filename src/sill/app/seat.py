@@ -109,7 +109,8 @@ class Seats:
             else counting_by(self.counter, layout, self.store)
         )
         there = replace(there, window=min(there.window, counted.window or there.window))
-        model = model_for(there, clocks(settings, profile, there))
+        streams = settings.of_profile(profile, "stream", bool) is not False
+        model = model_for(there, clocks(settings, profile, there), streams=streams)
         self.stack.push_async_callback(model.close)
         endpoint = parse_endpoint(there.base_url)
         price = find_price(there.model, endpoint, settings.prices())
@@ -148,13 +149,14 @@ def _name(wish: Wanted) -> str:
     return f"{wish.model or 'the model'} at {wish.base_url.value}"
 
 
-def model_for(there: Connection, clocks: Clocks) -> OpenAIModel | OllamaModel:
+def model_for(
+    there: Connection, clocks: Clocks, *, streams: bool = True
+) -> OpenAIModel | OllamaModel:
     """Ollama by its own API, which refuses what its other one would drop without a word."""
+    at, name, key = there.base_url, there.model, there.api_key
     if there.server == "ollama":
-        return OllamaModel(
-            there.base_url, there.model, there.api_key, window=there.window, clocks=clocks
-        )
-    return OpenAIModel(there.base_url, there.model, there.api_key, clocks=clocks)
+        return OllamaModel(at, name, key, window=there.window, clocks=clocks, streams=streams)
+    return OpenAIModel(at, name, key, clocks=clocks, streams=streams)
 
 
 def clocks(settings: Settings, profile: str, there: Connection) -> Clocks:

@@ -49,6 +49,8 @@ def command(
     """
     if question is None or question == "-":
         question = _from_stdin()
+    if no_stream:
+        given["flags"] = {"profile.chat.stream": False}
     return run_async(
         answer(question, files, go_on=go_on, as_json=as_json, stream=not no_stream, given=given)
     )

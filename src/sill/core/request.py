@@ -76,9 +76,10 @@ class ChatRequest:
     extra: Mapping[str, Any] = field(default_factory=dict)  # what one vendor wants beside the rest
     # OpenAI's reasoning models refuse the name that everybody else knows.
     limit_name: LimitName = "max_tokens"
+    stream: bool = True  # False: the reply is to come as a whole
 
     def body(self) -> Json:
-        """The JSON object of a streamed chat completion; key order is fixed, so equal requests give equal bytes."""
+        """The JSON object of a chat completion; key order is fixed, so equal requests give equal bytes."""
         body: Json = {
             "model": self.model,
             "messages": [message.body() for message in self.messages],
@@ -99,8 +100,9 @@ class ChatRequest:
                 },
             }
         body.update(self.extra)
-        body["stream"] = True
-        body["stream_options"] = {"include_usage": True}
+        body["stream"] = self.stream
+        if self.stream:
+            body["stream_options"] = {"include_usage": True}  # what comes as a whole has it anyway
         return body
 
 

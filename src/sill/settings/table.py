@@ -54,6 +54,7 @@ _PROFILE = {
     "format": Spec(
         str, "how a model writes down edits (`chat_ops`)", choices=("schema", "json", "blocks")
     ),
+    "stream": Spec(bool, "`false` asks for whole answers, where a proxy cannot pass on a stream"),
     "connect_timeout": Spec(float, "seconds to wait for a connection", low=0.01),
     "first_timeout": Spec(float, "seconds to wait for the first word of an answer", low=0.01),
     "idle_timeout": Spec(float, "seconds of silence that end an answer", low=0.01),

@@ -1,7 +1,7 @@
 """One request and the reading of its reply: the same loop for every wire format."""
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...core.faults import Fault
 from ...ports import ModelEvent
@@ -19,6 +19,7 @@ class Exchange:
     model: str
     decoder: Answer | JsonLines
     assembly: Assembly
+    is_whole: bool = False  # nothing comes before the reply is finished
 
 
 async def stream_reply(
@@ -29,7 +30,12 @@ async def stream_reply(
     The connection is closed, and the attempt reported, before ``Ended`` comes out.
     """
     decoder, assembly = exchange.decoder, exchange.assembly
-    async with transport.call(exchange.url, exchange.body, on_attempt, exchange.model) as call:
+    clocks = transport.clocks
+    if exchange.is_whole:
+        clocks = replace(clocks, first=clocks.total)
+    async with transport.call(
+        exchange.url, exchange.body, on_attempt, exchange.model, clocks
+    ) as call:
         cut: Fault | None = None
         is_open = True
         try:

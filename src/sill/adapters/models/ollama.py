@@ -6,6 +6,7 @@ Its OpenAI route truncates silently and ignores ``num_ctx``; this one refuses in
 import json
 from collections.abc import AsyncGenerator, Mapping
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -35,9 +36,11 @@ class OllamaModel:
         retries: RetryPolicy | None = None,
         client: httpx.AsyncClient | None = None,
         on_attempt: AttemptHook | None = None,
+        streams: bool = True,
     ) -> None:
         self._model = model
         self._window = window
+        self._streams = streams
         self._transport = Transport(
             parse_endpoint(base_url), api_key, clocks=clocks, retries=retries, client=client
         )
@@ -63,6 +66,7 @@ class OllamaModel:
                 request.model,
                 JsonLines(),
                 OllamaAssembly(),
+                is_whole=not (request.stream and self._streams),
             ),
             self._transport,
             self._on_attempt,
@@ -70,7 +74,8 @@ class OllamaModel:
 
     def wire(self, request: ChatRequest) -> bytes:
         """Exactly what ``stream`` sends: ``request`` in Ollama's words."""
-        return encode(ollama_body(request, self._window))
+        whole = replace(request, stream=request.stream and self._streams)
+        return encode(ollama_body(whole, self._window))
 
     def reporting_to(self, on_attempt: AttemptHook) -> "OllamaModel":
         """The same model over the same connections, its attempts reported to ``on_attempt``."""
@@ -102,7 +107,7 @@ def ollama_body(request: ChatRequest, window: int | None = None) -> Json:
     if isinstance(more := extra.pop("options", None), Mapping):
         options.update(more)
     body.update(extra)
-    return {**body, "stream": True, "truncate": False, "shift": False}
+    return {**body, "stream": request.stream, "truncate": False, "shift": False}
 
 
 def _message(message: WireMessage) -> Json:

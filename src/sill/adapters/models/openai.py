@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from copy import copy
+from dataclasses import replace
 
 import httpx
 
@@ -16,7 +17,9 @@ from .transport import AttemptHook, Transport
 
 
 class OpenAIModel:
-    """One model at one endpoint. Always streams: a dropped unstreamed call would go on generating."""
+    """One model at one endpoint. With ``streams=False`` every reply is asked for as a whole, for proxies that
+    cannot pass on a stream; it is judged by the same rules.
+    """
 
     def __init__(
         self,
@@ -29,6 +32,7 @@ class OpenAIModel:
         client: httpx.AsyncClient | None = None,
         on_attempt: AttemptHook | None = None,
         finish_reason_optional: bool = False,
+        streams: bool = True,
     ) -> None:
         self._model = model
         self._transport = Transport(
@@ -36,6 +40,7 @@ class OpenAIModel:
         )
         self._on_attempt = on_attempt
         self._finish_reason_optional = finish_reason_optional
+        self._streams = streams
 
     def __repr__(self) -> str:
         return f"OpenAIModel({self.endpoint!r}, {self._model!r})"
@@ -49,7 +54,7 @@ class OpenAIModel:
         return self._transport.endpoint.api
 
     def stream(self, request: ChatRequest) -> AsyncGenerator[ModelEvent, None]:
-        """The reply as it arrives; see ``ports.Model``. Sends exactly ``encode(request.body())``."""
+        """The reply as it arrives; see ``ports.Model``. Sends exactly ``wire(request)``."""
         return stream_reply(
             Exchange(
                 f"{self.endpoint}/chat/completions",
@@ -57,6 +62,7 @@ class OpenAIModel:
                 request.model,
                 Answer(),
                 Assembly(finish_reason_optional=self._finish_reason_optional),
+                is_whole=not (request.stream and self._streams),
             ),
             self._transport,
             self._on_attempt,
@@ -64,7 +70,7 @@ class OpenAIModel:
 
     def wire(self, request: ChatRequest) -> bytes:
         """Exactly what ``stream`` sends."""
-        return encode(request.body())
+        return encode(replace(request, stream=request.stream and self._streams).body())
 
     def reporting_to(self, on_attempt: AttemptHook) -> "OpenAIModel":
         """The same model over the same connections, its attempts reported to ``on_attempt``."""

@@ -145,12 +145,18 @@ class Transport:
 
     @asynccontextmanager
     async def call(
-        self, url: str, body: bytes, on_attempt: AttemptHook | None = None, model: str = ""
+        self,
+        url: str,
+        body: bytes,
+        on_attempt: AttemptHook | None = None,
+        model: str = "",
+        clocks: Clocks | None = None,
     ) -> AsyncIterator[Call]:
         """POST ``body``, exactly these bytes, and hand over the answer; a ``ProviderError`` if there is none.
 
-        ``on_attempt`` is awaited before each attempt and after it.
+        ``on_attempt`` is awaited before each attempt and after it. ``clocks`` may differ from the usual ones.
         """
+        clocks = clocks or self.clocks
         loop = asyncio.get_running_loop()
         began, number = loop.time(), 0
         while True:
@@ -159,7 +165,7 @@ class Transport:
             await _tell(on_attempt, attempt)
             started = loop.time()
             try:
-                answer = await self._send(url, body, started)
+                answer = await self._send(url, body, started, clocks)
             except BaseException:
                 await _tell(on_attempt, _ended(attempt, "cancelled"))
                 raise
@@ -173,7 +179,7 @@ class Transport:
                 raise self.error(answer, model)
             await asyncio.sleep(wait)
 
-        call = Call(answer, self.clocks, started)
+        call = Call(answer, clocks, started)
         try:
             yield call
         finally:
@@ -238,12 +244,14 @@ class Transport:
             await self._client.aclose()
             self._client = None
 
-    async def _send(self, url: str, body: bytes, started: float) -> httpx.Response | Fault:
+    async def _send(
+        self, url: str, body: bytes, started: float, clocks: Clocks
+    ) -> httpx.Response | Fault:
         request = self.client.build_request(
-            "POST", url, content=body, headers=self.headers(), timeout=_timeout(self.clocks)
+            "POST", url, content=body, headers=self.headers(), timeout=_timeout(clocks)
         )
         try:
-            async with asyncio.timeout_at(started + min(self.clocks.first, self.clocks.total)):
+            async with asyncio.timeout_at(started + min(clocks.first, clocks.total)):
                 response = await self.client.send(request, stream=True, follow_redirects=False)
                 if response.status_code == 200:
                     return response
@@ -252,9 +260,9 @@ class Transport:
                 finally:
                     await response.aclose()
         except TimeoutError:
-            return Fault("silent", f"{self.clocks.first:.0f} s")
+            return Fault("silent", f"{min(clocks.first, clocks.total):.0f} s")
         except _HTTP_ERRORS as error:
-            return _broken(error, self.clocks)
+            return _broken(error, clocks)
         return classify(response.status_code, said, _headers(response))
 
     def headers(self) -> dict[str, str]:
