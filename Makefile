@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: run test setup lint format types clean
+.PHONY: run test setup lint format types docs bench clean
 
 run: setup
 	@$(BIN)/python -m sill.cli.first_run
@@ -27,6 +27,12 @@ format: setup
 
 types: setup
 	@$(BIN)/mypy
+
+docs: setup
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+bench: setup
+	@$(BIN)/python bench/run.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,173 @@
+"""Every benchmark, one after the other, into one table; fails where a held figure got worse by a tenth.
+
+    python bench/run.py [--only NAME ...] [--recall FILE] [--docs FOLDER] [--keep]
+
+Each runs in a process of its own. What it prints is shown; what it measured goes to docs/benchmarks.md and
+docs/benchmarks.json unless --keep leaves them as they are. Peers are installed by the benchmarks themselves,
+each in an environment of its own in the cache directory. --recall names conversations with marked evidence,
+--docs the sources of Python's documentation; without them those tables are left out.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from _figures import Measured, measured, worse
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parent / "docs" / "benchmarks.md"
+TABLE = PAGE.with_suffix(".json")
+MOST_SECONDS = 1_800
+PACKAGES = ("sill", "splintr-rs", "tiktoken", "mistral-common", "tokenizers", "xllamacpp")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--only", nargs="+", metavar="NAME")
+    parser.add_argument("--recall", type=Path, metavar="FILE")
+    parser.add_argument("--docs", type=Path, metavar="FOLDER")
+    parser.add_argument("--keep", action="store_true", help="leave the table as it is")
+    options = parser.parse_args()
+    commands = chosen(options)
+    reports: dict[str, Any] = {}
+    failed = []
+    for number, (name, arguments) in enumerate(commands.items(), 1):
+        print(f"== {name} ({number} of {len(commands)})", flush=True)
+        started = time.monotonic()
+        report = run(name, arguments)
+        if report is None:
+            failed.append(name)
+        else:
+            reports[name] = report
+        print(f"== {name}: {time.monotonic() - started:.0f} s", flush=True)
+    now = list(measured(reports))
+    before = json.loads(TABLE.read_text())["figures"] if TABLE.exists() else {}
+    lost = worse(now, before)
+    if not options.keep and not lost:
+        write(now, before, reports)
+    for line in [*lost, *(f"{name}: the benchmark failed" for name in failed)]:
+        print(f"bench: {line}", file=sys.stderr)
+    for one in now:
+        if one.misses:
+            print(
+                f"bench: {one.figure.key}: {one.ours:g}, meant {one.figure.bound:g}",
+                file=sys.stderr,
+            )
+    return 1 if lost or failed else 0
+
+
+def chosen(options: argparse.Namespace) -> dict[str, list[str]]:
+    """What is run, in this order, with which arguments."""
+    commands: dict[str, list[str]] = {
+        "count": [], "assembly": [], "prefix": [], "store": [], "apply": [], "stream": [], "index": [], "start": [],
+        "serve": [],
+    }  # fmt: skip
+    if options.recall:
+        commands["recall"] = [
+            "--data",
+            str(options.recall),
+            "--budget",
+            "2048",
+            "--out",
+            os.devnull,
+        ]
+    commands["retrieval"] = ["--docs", str(options.docs)] if options.docs else []
+    there = {name: given for name, given in commands.items() if (HERE / f"{name}.py").exists()}
+    return {
+        name: given for name, given in there.items() if not options.only or name in options.only
+    }
+
+
+def run(name: str, arguments: Sequence[str]) -> Any | None:
+    """What the benchmark reports as its last JSON object; None if it failed."""
+    command = [sys.executable, str(HERE / f"{name}.py"), *arguments, "--json"]
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=MOST_SECONDS)
+    except subprocess.TimeoutExpired:
+        print(f"bench: {name} took longer than {MOST_SECONDS} s", file=sys.stderr)
+        return None
+    start = done.stdout.rfind("\n{")
+    shown, body = (
+        (done.stdout[:start], done.stdout[start + 1 :]) if start >= 0 else ("", done.stdout)
+    )
+    print(shown)
+    try:
+        return json.loads(body)
+    except ValueError:
+        print(body)
+        return None
+
+
+# --- The table ------------------------------------------------------------------------------------
+
+
+def write(now: Sequence[Measured], before: Mapping[str, float], reports: Mapping[str, Any]) -> None:
+    """The page for people and the figures the next run is compared with; what was not run stays."""
+    figures = {**before, **{one.figure.key: one.ours for one in now}}
+    shown = {**_rows_before(), **{one.figure.key: row(one) for one in now}}
+    about = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": f"{os.cpu_count()} cores, {_memory()} GB, {platform.machine()}",
+        "python": platform.python_version(),
+        "versions": {name: version(name) for name in PACKAGES},
+    }
+    body = {"about": about, "figures": figures, "rows": shown}
+    TABLE.write_text(json.dumps(body, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+    PAGE.write_text(page(about, [shown[key] for key in sorted(shown)]))
+
+
+def _rows_before() -> dict[str, list[str]]:
+    rows: dict[str, list[str]] = json.loads(TABLE.read_text())["rows"] if TABLE.exists() else {}
+    return rows
+
+
+def row(one: Measured) -> list[str]:
+    figure = one.figure
+    ratio = one.ratio
+    theirs = "" if one.theirs is None else f"{one.theirs:,.6g} {figure.unit}"
+    return [
+        figure.bench,
+        figure.name,
+        f"{one.ours:,.6g} {figure.unit}".strip(),
+        figure.against,
+        theirs,
+        "" if ratio is None else f"{ratio:,.3g}",
+        ""
+        if figure.bound is None
+        else f"{'≤' if figure.better == 'lower' else '≥'} {figure.bound:g}",
+        "yes" if figure.held else "",
+    ]
+
+
+def page(about: Mapping[str, Any], rows: Sequence[Sequence[str]]) -> str:
+    head = ["benchmark", "what", "Sill", "against", "theirs", "times better", "bound", "held"]
+    lines = ["| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows)]
+    versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
+    return f"""# Benchmarks
+
+Written by `make bench` on {about["date"]}: {about["machine"]}, Python {about["python"]}; {versions}.
+
+Each line is one run on one machine, and peers ran in the same process run on the same work. *Held* figures do not
+depend on how busy the machine is, or are ratios within one run: `make bench` fails where one of them gets worse by more
+than a tenth. Times of unheld lines differ from run to run. What a benchmark does exactly stands at the head of its
+file in `bench/`.
+
+{chr(10).join(lines)}
+"""
+
+
+def _memory() -> int:
+    return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
