@@ -69,6 +69,7 @@ class Running:
     text: str = ""
     is_ended: bool = False
     ended_at: float = 0.0
+    readers: int = 0
     _others: list[tuple[int, Told]] = field(default_factory=list)  # where in the text, and what
     _waiting: set[asyncio.Future[None]] = field(default_factory=set)
 
@@ -82,6 +83,11 @@ class Running:
                     self.chat = event.chat
                 self._others.append((len(self.text), event))
         self._wake()
+
+    @property
+    def mark(self) -> Mark:
+        """Of somebody who has seen everything so far."""
+        return Mark(len(self.text), len(self._others))
 
     def end(self, now: float) -> None:
         self.is_ended, self.ended_at = True, now
@@ -109,6 +115,15 @@ class Running:
         self, mark: Mark, clock: Callable[[], float] = time.monotonic
     ) -> AsyncGenerator[Marked, None]:
         """Everything after the mark until the turn has ended; text at most twenty times a second."""
+        self.readers += 1
+        try:
+            async with aclosing(self._follow(mark, clock)) as marked:
+                async for one in marked:
+                    yield one
+        finally:
+            self.readers -= 1
+
+    async def _follow(self, mark: Mark, clock: Callable[[], float]) -> AsyncGenerator[Marked, None]:
         allowed, filled_at = BURST, clock()
         while True:
             is_last = self.is_ended
@@ -159,6 +174,11 @@ class Turns:
 
     def busy_chats(self, owner: str) -> frozenset[str]:
         return frozenset(one.chat for one in self._tasks.values() if one.owner == owner)
+
+    def in_chat(self, owner: str, chat: str) -> Running | None:
+        """The turn that is in flight in this chat."""
+        mine = (one for one in self._tasks.values() if one.owner == owner and one.chat == chat)
+        return next(mine, None)
 
     def find(self, owner: str, turn: str) -> Running | None:
         """The turn if it is this owner's and was in flight here a moment ago."""

@@ -11,12 +11,13 @@ from typing import Literal
 from ..adapters.store import DatabaseStore
 from ..adapters.vault.index import DiskVault
 from ..engine.complete import Writer
+from ..engine.edit import Editor
 from ..errors import ProviderError, SillError, StoreError
 from ..ports import Store
 from ..settings import Settings
 from .build import App, Ground, open_over, open_storage
 from .complete import TextProfile, open_writer
-from .edits import Edits, open_edits
+from .edits import Edits, editor_for, open_edits
 from .embedding import embedder_of
 from .running import Turns
 
@@ -93,6 +94,7 @@ class Desk:
     edits: Edits
     _apps: dict[str, Lazy] = field(default_factory=dict)
     _writers: dict[str, tuple[App, Writer]] = field(default_factory=dict)
+    _editor: tuple[App, Editor] | None = None
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     @property
@@ -124,6 +126,13 @@ class Desk:
             held = (app, await open_writer(app, self.settings, profile, self._stack))
             self._writers[profile] = held
         return held[1]
+
+    async def editor(self) -> Editor:
+        """Who proposes edits; remembers what the endpoint taught it."""
+        app = await self.app("chat_ops")
+        if self._editor is None or self._editor[0] is not app:
+            self._editor = (app, editor_for(app, self.settings))
+        return self._editor[1]
 
     async def close(self) -> None:
         await self._stack.aclose()

@@ -6,7 +6,19 @@ from fastapi import APIRouter, FastAPI
 
 from .. import __version__
 from ..app.service import Service
-from . import chats, files, gateway, notes, pages, proposals, turns, workspace
+from . import (
+    chats,
+    editor,
+    editor_ops,
+    editor_text,
+    files,
+    gateway,
+    notes,
+    pages,
+    proposals,
+    turns,
+    workspace,
+)
 from .answers import handle_errors
 from .guard import Rules, local_rules
 from .schemas.common import Problem
@@ -20,6 +32,9 @@ ROUTERS: list[APIRouter] = [
     files.router,
     notes.router,
     proposals.router,
+    editor.router,
+    editor_ops.router,
+    editor_text.router,
     workspace.router,
     pages.router,
 ]

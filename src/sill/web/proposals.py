@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from ..adapters.vault.apply import NotApproved, Outcome, Refused
 from ..adapters.vault.job import Applied, Conflict
 from ..adapters.vault.undo import Nothing, Record
-from ..app.edits import Edits, Offered, Turned, editor_for, read_scope
+from ..app.edits import Edits, Offered, Turned, read_scope
 from ..app.service import Desk
 from ..core.edits import Rejected as OpsRejected
 from ..core.proposal import FilePreview, Merge, Preview, base_fingerprints, preview
@@ -54,8 +54,8 @@ async def propose(desk: TheDesk, body: Propose) -> Proposed:
     if lines is not None and not 1 <= lines[0] <= lines[1]:
         raise Rejected(422, "invalid", "lines: the first one is after the last one")
     scope = await asyncio.to_thread(read_scope, desk.folder, body.files, lines, most)
-    app = await desk.app("chat_ops")
-    reply = await editor_for(app, desk.settings).ask(body.chat, Wish(body.instruction, scope))
+    editor = await desk.editor()
+    reply = await editor.ask(body.chat, Wish(body.instruction, scope))
     if reply.outcome == "busy":
         raise Rejected(409, "busy", reply.message)
     found = preview(reply.proposal) if reply.proposal is not None else None

@@ -13,10 +13,10 @@ SEND_SECONDS = 30.0  # a reader who has vanished is noticed by this at the lates
 PING = b": ping\n\n"
 
 
-def sse(name: str, body: BaseModel, id: str | None = None) -> bytes:
-    """One event; its data is one line of JSON without spaces or empty fields' omission."""
+def sse(name: str, body: BaseModel, id: str | None = None, *, without_none: bool = False) -> bytes:
+    """One event; its data is one line of minified JSON."""
     head = f"id: {id}\nevent: {name}\n" if id is not None else f"event: {name}\n"
-    return f"{head}data: {body.model_dump_json()}\n\n".encode()
+    return f"{head}data: {body.model_dump_json(exclude_none=without_none)}\n\n".encode()
 
 
 class EventStream(Response):

@@ -101,6 +101,7 @@ class EditorMeta(Wire):
     enabled: Literal[True] = True
     correlation_id: str
     turn_id: str
+    assistant_message_id: str
 
 
 class EditorNotice(Wire):

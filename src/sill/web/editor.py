@@ -1,0 +1,208 @@
+"""The editor's conversation: one for each tool, about files that the editor holds itself."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query, Request
+from starlette.responses import Response
+
+from ..app.build import App
+from ..app.running import Failed, Mark, Running
+from ..app.service import Desk
+from ..core.documents import Document
+from ..engine.events import Delta, Finished, Notice, Refused, Started, Thought, ToolUsed
+from ..engine.prepare import Question
+from ..errors import ProviderError, SettingsError, SillError
+from ..ports import StoredTurn
+from . import convert
+from .depend import TheDesk, contributor
+from .schemas.editor import EditorChatRequest, EditorHistory, EditorMessage
+from .schemas.events import EditorDelta, EditorDone, EditorMeta, EditorNotice
+from .stream import EventStream, sse
+from .tracing import correlation_id
+from .turns import begin
+
+router = APIRouter(prefix="/api/v1/editor", tags=["editor"])
+ToolId = Annotated[str, Path(min_length=1, max_length=200)]
+STOP_SECONDS = 5.0  # for a turn that nobody reads any more to make room for the next
+
+_DISABLED = "Chat is switched off in the settings."
+
+
+@router.post(
+    "/tools/{tool_id}/chat",
+    response_class=EventStream,
+    dependencies=[contributor],
+    responses={200: {"content": {"text/event-stream": {}}, "model": EditorDone}},
+)
+async def chat(
+    request: Request, desk: TheDesk, tool_id: ToolId, body: EditorChatRequest
+) -> Response:
+    """A question about the editor's files, answered as events ``meta``, ``notice``, ``delta``, ``done``."""
+    correlation = correlation_id(request)
+    headers = {"x-correlation-id": correlation}
+    app = await capability(desk, "chat", _DISABLED)
+    if isinstance(app, EditorDone):
+        return EventStream(_only(app), headers)
+    thread = await _room(desk, tool_id)
+    is_new = thread is None
+    if thread is None:
+        thread = await desk.store.new_chat(workspace_of(tool_id))
+    try:
+        running = await begin(desk, app, thread, _question(body))
+    except BaseException:
+        if is_new:  # nothing was said in it
+            await asyncio.shield(desk.store.delete_chat(thread))
+        raise
+    if body.base_version_id is not None:
+        await desk.store.change_chat(thread, title=body.base_version_id)
+    return EventStream(_told(running, correlation), headers)
+
+
+def workspace_of(tool_id: str) -> str:
+    """The name under which the store keeps a tool's conversation, apart from the folder's chats."""
+    return f"editor:{tool_id}"
+
+
+def _question(body: EditorChatRequest) -> Question:
+    files = body.virtual_files or {}
+    order = sorted(files, key=lambda path: path != body.active_file)
+    return Question(body.message, tuple(Document(path, files[path]) for path in order))
+
+
+async def capability(desk: Desk, profile: str, disabled: str) -> App | EditorDone:
+    """The application for a profile, or the one event that says why there is none."""
+    if desk.settings.of_profile(profile, "enabled", bool) is False:
+        return EditorDone(enabled=False, message=disabled, code="disabled")
+    try:
+        return await desk.app(profile)
+    except SillError as error:
+        return EditorDone(enabled=False, message=str(error), code=reason_code(error))
+
+
+def reason_code(error: SillError) -> str:
+    if isinstance(error, SettingsError):
+        return "misconfigured"
+    return "unreachable" if isinstance(error, ProviderError) else "unavailable"
+
+
+async def _room(desk: Desk, tool_id: str) -> str | None:
+    """The tool's chat, if it has one. A turn whose reader has gone gives way to the new question."""
+    thread = await desk.store.latest_chat(workspace_of(tool_id))
+    running = desk.turns.in_chat(desk.owner, thread) if thread is not None else None
+    if running is not None and not running.readers:
+        running.stop.set()
+        async with aclosing(running.follow(running.mark)) as rest:
+            try:
+                async with asyncio.timeout(STOP_SECONDS):
+                    async for _ in rest:
+                        pass
+            except TimeoutError:
+                pass  # the store says that it is busy
+    return thread
+
+
+async def _only(done: EditorDone) -> AsyncGenerator[bytes, None]:
+    yield _event("done", done)
+
+
+async def _told(running: Running, correlation: str) -> AsyncGenerator[bytes, None]:
+    turn = running.ids[-1]
+    yield _event(
+        "meta",
+        EditorMeta(
+            correlation_id=correlation, turn_id=turn, assistant_message_id=f"{turn}:assistant"
+        ),
+    )
+    async with aclosing(running.follow(Mark())) as marked:
+        async for _, event in marked:
+            match event:
+                case Delta(text=text):
+                    yield _event("delta", EditorDelta(text=text))
+                case Notice(text=text, level=level):
+                    yield _event("notice", EditorNotice(message=text, variant=level))
+                case ToolUsed(name=name):
+                    yield _event("notice", EditorNotice(message=f"used {name}"))
+                case Started() | Thought():
+                    pass
+                case Finished(outcome=outcome, reason=why):
+                    yield _event("done", _done(outcome, why))
+                case Refused(reason=why):
+                    yield _event("done", EditorDone(enabled=True, reason="error", message=why))
+                case Failed(error=error):
+                    failed = EditorDone(enabled=True, reason="error", message=str(error))
+                    yield _event("done", failed)
+
+
+def _done(outcome: str, why: str) -> EditorDone:
+    match outcome:
+        case "complete":
+            return EditorDone(enabled=True, reason="stop")
+        case "cancelled":
+            return EditorDone(enabled=True, reason="cancelled")
+        case _:
+            return EditorDone(enabled=True, reason="error", message=why or outcome)
+
+
+def _event(
+    name: Literal["meta", "notice", "delta", "done"],
+    body: EditorMeta | EditorNotice | EditorDelta | EditorDone,
+) -> bytes:
+    return sse(name, body, without_none=True)
+
+
+# --- History --------------------------------------------------------------------------------------
+
+
+@router.get("/tools/{tool_id}/chat")
+async def history(
+    desk: TheDesk, tool_id: ToolId, limit: Annotated[int, Query(ge=1, le=200)] = 60
+) -> EditorHistory:
+    """The last messages of the conversation, oldest first. Hidden ones are never in it."""
+    thread = await desk.store.latest_chat(workspace_of(tool_id))
+    if thread is None:
+        return EditorHistory(messages=[])
+    info = await desk.store.chat(thread)
+    found = await desk.store.turns(thread, limit)
+    messages = [one for turn in found for one in await _messages(desk, turn)]
+    return EditorHistory(
+        messages=messages[-limit:], base_version_id=(info.title if info else "") or None
+    )
+
+
+async def _messages(desk: Desk, turn: StoredTurn) -> list[EditorMessage]:
+    is_open = turn.status == "open"
+    answer = await desk.store.partial(turn.id) if is_open else convert.answer_of(turn)
+    said: list[tuple[Literal["user", "assistant"], str]] = [
+        ("user", convert.question_of(turn)),
+        ("assistant", answer),
+    ]
+    statuses: dict[str, Literal["pending", "complete", "failed", "cancelled"]] = {
+        "open": "pending",
+        "complete": "complete",
+        "cancelled": "cancelled",
+    }
+    status = statuses.get(turn.status, "failed")
+    return [
+        EditorMessage(
+            message_id=f"{turn.id}:{role}",
+            turn_id=turn.id,
+            role=role,
+            content=text,
+            created_at=datetime.fromtimestamp(turn.started_ms / 1000, UTC).isoformat(),
+            status=status,
+            failure_outcome=(turn.outcome or turn.status) if status == "failed" else None,
+        )
+        for role, text in said
+    ]
+
+
+@router.delete("/tools/{tool_id}/chat", status_code=204, dependencies=[contributor])
+async def clear(desk: TheDesk, tool_id: ToolId) -> Response:
+    """Forget the conversation. 409 while an answer is being written."""
+    for chat in await desk.store.chats(workspace_of(tool_id)):
+        await desk.store.delete_chat(chat.id)
+    return Response(status_code=204)
