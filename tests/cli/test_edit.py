@@ -286,7 +286,7 @@ def ended(child: pexpect.spawn) -> int | None:
 def test_hunks_are_taken_one_by_one(home, keys, expected):
     with asking(home, proposes(MILK, END)) as user, terminal(user, "note.md") as child:
         for key in keys:
-            child.expect(r"\[y,n,a,q,\?\] ")
+            child.expect(r"\[y,n,a,q,e,\?\] ")
             child.send(key + "\r")
         code = ended(child)
 
@@ -300,7 +300,7 @@ def test_a_part_that_was_taken_is_stored_and_told(home):
     ):
         with terminal(user, "note.md") as child:
             for key in "yn":
-                child.expect(r"\[y,n,a,q,\?\] ")
+                child.expect(r"\[y,n,a,q,e,\?\] ")
                 child.send(key + "\r")
             assert ended(child) == 0
         _, second = edited(user, "note.md", "-c")

@@ -90,7 +90,9 @@ async def answer(
                     outcome = event
         assert outcome is not None
         if as_json:
-            click.echo(json.dumps(report(app, outcome), ensure_ascii=False))
+            told = report(app, outcome)
+            told["certificate"]["drift"] = (await app.drift()).row()
+            click.echo(json.dumps(told, ensure_ascii=False))
         elif isinstance(outcome, Finished):
             if not stream:
                 click.echo(plain(outcome.text), nl=False)

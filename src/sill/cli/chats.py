@@ -63,7 +63,7 @@ def list_command(everything: bool, everywhere: bool, as_json: bool, **given: Any
     async def work(store: Store, workspace: str) -> list[tuple[ChatInfo, str]]:
         found = await store.chats(None if everywhere else workspace)
         shown = [info for info in found if everything or not info.archived]
-        return [(info, info.title or await _first_words(store, info)) for info in shown]
+        return [(info, info.title or await first_words(store, info)) for info in shown]
 
     rows = _run(given, work)
     if as_json:
@@ -72,7 +72,7 @@ def list_command(everything: bool, everywhere: bool, as_json: bool, **given: Any
         marks = ("pinned " if info.pinned else "") + ("archived " if info.archived else "")
         turns = f"{info.turns} turn{'' if info.turns == 1 else 's'}"
         click.echo(
-            f"{info.id[:SHORT_ID]}  {_when(info.used_ms)}  {turns:>10}  {marks}{_line(title)}"
+            f"{info.id[:SHORT_ID]}  {when(info.used_ms)}  {turns:>10}  {marks}{_line(title)}"
         )
 
 
@@ -92,7 +92,7 @@ def show_command(chat: str, as_json: bool, **given: Any) -> None:
         shown = [_turn_json(turn, [p for p in proposals if p.turn == turn.id]) for turn in turns]
         click.echo(json.dumps(shown, ensure_ascii=False))
     for turn in [] if as_json else turns:
-        click.echo(f"-- {turn.id[:SHORT_ID]} · {_when(turn.started_ms)} · {turn.status}")
+        click.echo(f"-- {turn.id[:SHORT_ID]} · {when(turn.started_ms)} · {turn.status}")
         for message in turn.messages:
             if message.carries is None:
                 name = "you" if message.role == "user" else turn.model
@@ -123,7 +123,7 @@ def search_command(
         click.echo(json.dumps(hits, ensure_ascii=False))
     for hit in [] if as_json else hits:
         head = (
-            f"{hit['chat'][:SHORT_ID]}  {_when(hit['started_ms'])}  {_line(hit['title'])}".rstrip()
+            f"{hit['chat'][:SHORT_ID]}  {when(hit['started_ms'])}  {_line(hit['title'])}".rstrip()
         )
         click.echo(f"{head}\n    {_line(hit['excerpt'], 160)}")
     if not hits and not as_json:
@@ -289,7 +289,7 @@ def _change(given: dict[str, Any], chat: str, **change: Any) -> None:
     _run(given, work)
 
 
-async def _first_words(store: Store, info: ChatInfo) -> str:
+async def first_words(store: Store, info: ChatInfo) -> str:
     """A chat without a title is known by its last question."""
     for turn in await store.turns(info.id, limit=1):
         for message in turn.messages:
@@ -301,8 +301,8 @@ async def _first_words(store: Store, info: ChatInfo) -> str:
 def _fate(proposal: StoredProposal) -> str:
     """What became of a proposal, by whom and when, and which files it is about."""
     by = f" by {proposal.decided_by}" if proposal.decided_by else ""
-    when = f", {_when(proposal.decided_ms)}" if proposal.decided_ms is not None else ""
-    return f"{proposal.status}{by}{when}: {', '.join(touched_files(proposal.body))}"
+    moment = f", {when(proposal.decided_ms)}" if proposal.decided_ms is not None else ""
+    return f"{proposal.status}{by}{moment}: {', '.join(touched_files(proposal.body))}"
 
 
 def _turn_json(turn: StoredTurn, proposals: Sequence[StoredProposal]) -> dict[str, Any]:
@@ -332,7 +332,7 @@ def _turn_json(turn: StoredTurn, proposals: Sequence[StoredProposal]) -> dict[st
     }
 
 
-def _when(ms: int) -> str:
+def when(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000).strftime("%Y-%m-%d %H:%M")
 
 

@@ -86,10 +86,10 @@ def _groups(added: Report) -> list[list[str]]:
 
 def _numbers(sums: Sums) -> list[str]:
     tokens = (sums.calls, sums.prompt, sums.cached, sums.completion)
-    return [*(f"{number:,}" for number in tokens), _cost(sums)]
+    return [*(f"{number:,}" for number in tokens), shown_cost(sums)]
 
 
-def _cost(sums: Sums) -> str:
+def shown_cost(sums: Sums) -> str:
     if sums.priceless == sums.calls:
         return "unknown"
     more = f" to {dollars(sums.cost + sums.open)}" if sums.open else ""

@@ -34,9 +34,13 @@ def command(all_settings: bool, as_json: bool, **given: Any) -> int:
     if as_json:
         click.echo(json.dumps([{"what": w, "state": s, "text": t} for w, s, t in checks]))
     else:
-        for what, state, text in checks:
-            click.echo(f"{_MARKS[state]} {what:12} {plain(text)}")
+        show(checks)
     return 1 if any(state == "bad" for _, state, _ in checks) else 0
+
+
+def show(checks: "list[Check]") -> None:
+    for what, state, text in checks:
+        click.echo(f"{_MARKS[state]} {what:12} {plain(text)}")
 
 
 _MARKS = {"good": "ok ", "note": "-- ", "bad": "!! "}

@@ -18,12 +18,11 @@ from ..core.ops import op_body
 from ..core.proposal import FilePreview, Merge, Preview, preview
 from ..engine.edit import EditReply, Wish
 from ..errors import UsageError
+from .agreeing import agree, warn_if_bent
 from .common import Where, endpoint_options, progress, run_async, settled
-from .hunks import choose, is_interactive, show
+from .hunks import is_interactive, show
 from .money import in_dollars
 from .screen import Waiting, plain
-
-MERGES = 3  # how often a change may be offered anew because files changed meanwhile
 
 
 @click.command("edit")
@@ -99,38 +98,13 @@ async def _edit(
 
 async def _decide(edits: Edits, offered: Offered, manner: Manner) -> Outcome | None:
     """Show the change and carry out what is agreed to; None if nothing was to be written."""
-    _warn(offered.shown)
+    warn_if_bent(offered.shown)
     if not manner.asks:
         if not manner.as_json:
             click.echo(plain(offered.shown.proposal.explanation), err=True)
             show(offered.shown)
         return await edits.apply(offered) if manner.yes else None
-    conflict: Conflict | None = None
-    for _ in range(MERGES):
-        click.echo(plain(offered.shown.proposal.explanation))
-        outcome = await edits.apply(offered, choose(offered.shown))
-        if not isinstance(outcome, Conflict):
-            return outcome or conflict
-        conflict = outcome
-        if outcome.merge is None or not outcome.merge.proposal.ops:
-            break
-        _tell_merge(outcome, outcome.merge)
-        offered = await edits.offer(outcome.merge.proposal, of=offered.id)
-    return conflict
-
-
-def _tell_merge(conflict: Conflict, merge: Merge) -> None:
-    changed = ", ".join(conflict.files)
-    click.echo(f"sill: {plain(changed)} changed meanwhile; nothing was written", err=True)
-    for path in merge.clashes:
-        click.echo(f"sill: {plain(path)}: a part clashes with that and is left out", err=True)
-    click.echo("sill: the same change to the files as they are now:", err=True)
-
-
-def _warn(shown: Preview) -> None:
-    if shown.requires_confirmation:
-        bent = ", ".join(filter(None, [f"fuzz {shown.fuzz}", f"moved by {shown.offset} lines"]))
-        click.echo(f"sill: the patch did not fit exactly ({bent}); look twice", err=True)
+    return await agree(edits, offered)
 
 
 def _lines(selection: str) -> tuple[int, int]:

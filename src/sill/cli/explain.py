@@ -8,8 +8,10 @@ import click
 
 from ..app import open_storage
 from ..core.certificate import Certificate
+from ..core.drift import Drift
 from ..core.plan import Plan
 from ..core.usage import breakdown, plan_from_json
+from ..engine.drift import drift_of
 from ..errors import UsageError
 from ..ports import StoredTurn
 from .common import endpoint_options, run_async, settled
@@ -26,19 +28,21 @@ def command(turn: str | None, as_json: bool, as_bytes: bool, **given: Any) -> in
 
     TURN is a turn's id or the beginning of it; without it, the folder's latest turn.
     """
-    found = run_async(_find(turn, given))
+    found, drift = run_async(_find(turn, given))
     if as_bytes:
         sys.stdout.buffer.write(found.request)
         sys.stdout.buffer.flush()
     elif as_json:
-        click.echo(json.dumps(_report(found), ensure_ascii=False))
+        click.echo(json.dumps(_report(found, drift), ensure_ascii=False))
     else:
         click.echo(_heading(found))
         click.echo(ledger(plan_from_json(found.plan), found.certificate, found))
+        click.echo(f"so far    {drift.words}")
     return 0
 
 
-async def _find(turn: str | None, given: dict[str, Any]) -> StoredTurn:
+async def _find(turn: str | None, given: dict[str, Any]) -> tuple[StoredTurn, Drift]:
+    """The turn, and how its tokenizer has fared at its endpoint."""
     where = settled(given)
     async with open_storage(where.settings) as store:
         if turn is None:
@@ -53,9 +57,11 @@ async def _find(turn: str | None, given: dict[str, Any]) -> StoredTurn:
         if len(ids) > 1 and turn not in ids:
             raise UsageError(f"several turns begin with {turn}", hint=f"for example {ids[0]}")
         found = await store.turn(turn if turn in ids or not ids else ids[0])
-    if found is None:
-        raise UsageError(f"there is no turn {turn}", hint="`sill chats show` lists a chat's turns")
-    return found
+        if found is None:
+            hint = "`sill chats show` lists a chat's turns"
+            raise UsageError(f"there is no turn {turn}", hint=hint)
+        tokenizer = found.certificate.tokenizer if found.certificate else ""
+        return found, await drift_of(store, found.endpoint, found.model, tokenizer)
 
 
 def _heading(turn: StoredTurn) -> str:
@@ -97,7 +103,7 @@ def _counted(certificate: Certificate) -> list[str]:
     ]
 
 
-def _report(turn: StoredTurn) -> dict[str, Any]:
+def _report(turn: StoredTurn, drift: Drift) -> dict[str, Any]:
     certificate, usage = turn.certificate, turn.usage
     return {
         "turn": turn.id,
@@ -113,6 +119,7 @@ def _report(turn: StoredTurn) -> dict[str, Any]:
             "template": certificate.template,
             "predicted": certificate.predicted,
             "actual": certificate.actual,
+            "drift": drift.row(),
         },
         "usage": usage
         and {"prompt": usage.prompt, "cached": usage.cached, "completion": usage.completion},

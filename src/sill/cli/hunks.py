@@ -1,18 +1,37 @@
 """Proposals on a terminal: the diff, and the choice of hunks one by one."""
 
-import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
 import click
 
 from ..core.diff import DiffLine, Hunk
 from ..core.proposal import FilePreview, Preview
-from .screen import plain
+from ..core.rewrite import new_side
+from .screen import painted, plain
 
 _COLOUR = {"-": "red", "+": "green"}
-_HELP = "y  take this hunk\nn  leave it\na  take this one and all that follow\nq  leave this one and all that follow"
+_HELP = """\
+y  take this hunk
+n  leave it
+a  take this one and all that follow
+q  leave this one and all that follow
+e  change it in the editor, and take it so"""
+
+Edit = Callable[[str, str], str | None]  # a text and its file's name -> the text as it was left
+
+
+@dataclass(slots=True)
+class Choice:
+    """Numbers of the hunks that are taken, by file; and the text of those that the user wrote anew."""
+
+    chosen: dict[str, list[int]] = field(default_factory=dict)
+    rewritten: dict[tuple[str, int], str] = field(default_factory=dict)
+
+    def take(self, path: str, number: int) -> None:
+        self.chosen.setdefault(path, []).append(number)
 
 
 def show(shown: Preview) -> None:
@@ -23,37 +42,57 @@ def show(shown: Preview) -> None:
             click.echo("\n".join(_hunk(hunk)))
 
 
-def choose(shown: Preview) -> dict[str, list[int]]:
+def choose(shown: Preview, edit: Edit | None = None) -> Choice:
     """Ask for each hunk; ``click.Abort`` where the user goes away, and then nothing is chosen."""
-    chosen: dict[str, list[int]] = {}
+    choice = Choice()
     hunks = [(file, hunk) for file in shown.files for hunk in file.hunks]
     takes_rest = False
     for at, (file, hunk) in enumerate(hunks):
         if at == 0 or hunks[at - 1][0] is not file:
             click.echo("\n".join(_head(file)))
         click.echo("\n".join(_hunk(hunk)))
-        answer = "y" if takes_rest else _asked(at + 1, len(hunks))
+        answer = "y" if takes_rest else _decided(file, hunk, (at + 1, len(hunks)), choice, edit)
         if answer == "q":
             break
         takes_rest = takes_rest or answer == "a"
-        if answer in ("y", "a"):
-            chosen.setdefault(file.path, []).append(hunk.number)
-    return chosen
+        if answer in ("y", "a", "e"):
+            choice.take(file.path, hunk.number)
+    return choice
+
+
+def _decided(
+    file: FilePreview, hunk: Hunk, place: tuple[int, int], choice: Choice, edit: Edit | None
+) -> str:
+    """The answer for one hunk; what was written in the editor is in ``choice`` then."""
+    while True:
+        answer = _asked(*place)
+        if answer != "e":
+            return answer
+        if file.change.after is None or edit is None:
+            click.echo("this cannot be changed in an editor", err=True)
+            continue
+        before = new_side(hunk)
+        after = edit(before, file.path)
+        if after is None:
+            continue
+        if after != before:
+            choice.rewritten[file.path, hunk.number] = after
+        return answer
 
 
 def _asked(number: int, count: int) -> str:
     while True:
-        click.echo(f"Take this hunk ({number} of {count})? [y,n,a,q,?] ", nl=False, err=True)
-        line = _read_line()
+        click.echo(f"Take this hunk ({number} of {count})? [y,n,a,q,e,?] ", nl=False, err=True)
+        line = read_line()
         if not line:
             raise click.Abort
         answer = line.strip().lower()[:1]
-        if answer and answer in "ynaq":
+        if answer and answer in "ynaqe":
             return answer
         click.echo(_HELP, err=True)
 
 
-def _read_line() -> str:
+def read_line() -> str:
     """One line; Ctrl-C interrupts it at once, also where an event loop has put off interrupts."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -63,30 +102,21 @@ def _read_line() -> str:
 
 
 def _head(file: FilePreview) -> Iterator[str]:
-    path = plain(file.path)
-    yield _styled(f"--- {'/dev/null' if file.change.before is None else 'a/' + path}", bold=True)
-    yield _styled(f"+++ {'/dev/null' if file.change.after is None else 'b/' + path}", bold=True)
+    old = "/dev/null" if file.change.before is None else f"a/{file.path}"
+    new = "/dev/null" if file.change.after is None else f"b/{file.path}"
+    yield painted(f"--- {old}", bold=True)
+    yield painted(f"+++ {new}", bold=True)
 
 
 def _hunk(hunk: Hunk) -> Iterator[str]:
     if hunk.lines:
-        yield _styled(hunk.header, colour="cyan")
+        yield painted(hunk.header, "cyan")
     for line in hunk.lines:
-        yield _styled(_shown(line), colour=_COLOUR.get(line.tag))
+        yield painted(_shown(line), _COLOUR.get(line.tag))
 
 
 def _shown(line: DiffLine) -> str:
     return plain(str(line))
-
-
-def _styled(text: str, colour: str | None = None, bold: bool | None = None) -> str:
-    return click.style(text, fg=colour, bold=bold) if _is_coloured() else text
-
-
-def _is_coloured() -> bool:
-    return (
-        sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    )
 
 
 def is_interactive() -> bool:

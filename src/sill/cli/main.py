@@ -73,17 +73,27 @@ class LazyGroup(click.Group):
 
 @click.group(
     cls=LazyGroup,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Settings: sill.toml in the folder or above it, then the user's own; `sill doctor` shows "
     "each value and where it came from.",
 )
 @click.version_option(__version__, "--version", prog_name="sill", message="%(prog)s %(version)s")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> int:
     """Sill keeps what matters at your model's context window.
+
+    `sill` alone opens a chat in the current folder.
 
     A chat over a folder of notes and code that knows, to the token and before sending, what the
     model will see. Works with any OpenAI-compatible endpoint, or with a small local model.
     """
+    if context.invoked_subcommand is not None:
+        return 0
+    from .chat import command as chat
+
+    code = context.invoke(chat)
+    return code if isinstance(code, int) else 0
 
 
 def main(arguments: list[str] | None = None) -> None:

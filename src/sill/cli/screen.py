@@ -73,7 +73,9 @@ def painted(text: str, colour: str | None = None, *, bold: bool = False, dim: bo
     return click.style(safe, fg=shown, bold=bold or None, dim=dim or None)
 
 
-def say(text: str = "", colour: str | None = None, *, bold: bool = False, dim: bool = False) -> None:
+def say(
+    text: str = "", colour: str | None = None, *, bold: bool = False, dim: bool = False
+) -> None:
     """Print one safe line on standard output."""
     click.echo(painted(text, colour, bold=bold, dim=dim))
 

@@ -1,0 +1,161 @@
+"""An answer as it comes: finished blocks are printed once, only the last one is drawn again.
+
+Whatever was printed stays as it is, so the scrollback holds every line exactly once.
+"""
+
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from typing import Protocol, TextIO
+
+from ..screen import is_coloured, is_styled, plain
+from .blocks import split, tail
+from .markdown import rendered
+
+REDRAW_S = 0.05  # twenty pictures a second are enough to read along
+_LEAST_ROWS = 3
+
+Size = Callable[[], tuple[int, int]]  # columns, rows
+
+
+class Flow(Protocol):
+    """Where an answer is shown while it comes."""
+
+    def add(self, piece: str) -> None: ...
+
+    def note(self, line: str) -> None:
+        """One safe line between the blocks of the answer."""
+        ...
+
+    def wait(self, line: str) -> None:
+        """What is awaited; gone with the next word."""
+        ...
+
+    def finish(self) -> None: ...
+
+
+def flow_for(out: TextIO) -> Flow:
+    """Drawn where the terminal can move its cursor, plain text elsewhere."""
+    if is_styled(out):
+        return LiveFlow(out, terminal_size, colours=is_coloured(out))
+    return PlainFlow(out, err=sys.stderr)
+
+
+def terminal_size() -> tuple[int, int]:
+    size = shutil.get_terminal_size()
+    return size.columns, size.lines
+
+
+class PlainFlow:
+    """The answer's text and nothing else; remarks go elsewhere."""
+
+    def __init__(self, out: TextIO, err: TextIO) -> None:
+        self._out, self._err = out, err
+        self._ends_line = True
+
+    def add(self, piece: str) -> None:
+        if piece:
+            self._out.write(plain(piece))
+            self._out.flush()
+            self._ends_line = piece.endswith("\n")
+
+    def note(self, line: str) -> None:
+        self._err.write(line + "\n")
+        self._err.flush()
+
+    def wait(self, line: str) -> None:
+        pass
+
+    def finish(self) -> None:
+        if not self._ends_line:
+            self.add("\n")
+
+
+class LiveFlow:
+    """Markdown, laid out while it grows."""
+
+    def __init__(
+        self,
+        out: TextIO,
+        size: Size,
+        *,
+        colours: bool,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._out, self._size, self._clock, self._colours = out, size, clock, colours
+        self._text = ""  # of the blocks that are not printed yet
+        self._live: list[str] = []  # lines that can still be taken back, as they were written
+        self._drawn = 0.0
+        self._any = False  # a block was printed
+
+    def add(self, piece: str) -> None:
+        self._text += piece
+        now = self._clock()
+        if now - self._drawn >= REDRAW_S:
+            self._drawn = now
+            self._draw()
+
+    def note(self, line: str) -> None:
+        """What was awaited and what is live stay below it."""
+        self._write([line], [*self._live])
+
+    def wait(self, line: str) -> None:
+        if not self._text.strip():
+            self._write([], [f"\x1b[2m{plain(line)}\x1b[0m"])
+
+    def finish(self) -> None:
+        """Everything that came is printed, and nothing can be taken back any more."""
+        blocks, rest = split(self._text)
+        self._text = ""
+        self._print([*blocks, rest], "")
+
+    def _draw(self) -> None:
+        blocks, self._text = split(self._text)
+        self._print(blocks, self._text)
+
+    def _print(self, blocks: list[str], growing: str) -> None:
+        columns, rows = self._size()
+        printed: list[str] = []
+        for block in blocks:
+            if lines := self._lines(block, columns):
+                printed += ["", *lines] if self._any else lines
+                self._any = True
+        most = max(_LEAST_ROWS, rows - 2)
+        live = self._lines(tail(growing, 2 * most), columns)
+        live = live[-most:]
+        self._write(printed, ["", *live] if live and self._any else live)
+
+    def _lines(self, text: str, columns: int) -> list[str]:
+        # One column stays free: a line that fills its row would wrap in some terminals and not in others.
+        return rendered(text, columns - 1, colours=self._colours) if text.strip() else []
+
+    def _write(self, printed: list[str], live: list[str]) -> None:
+        """Put ``printed`` where the live lines were, and ``live`` below it, in one go."""
+        wanted = [*printed, *live]
+        same = 0
+        while same < min(len(wanted), len(self._live)) and wanted[same] == self._live[same]:
+            same += 1
+        columns, _ = self._size()
+        up = sum(_rows(line, columns) for line in self._live[same:])
+        back = f"\x1b[{up}A" if up else ""
+        body = "".join(f"{line}\x1b[K\n" for line in wanted[same:])
+        # Lines below the new ones are left from the old ones.
+        text = f"{back}\r{body}\x1b[J" if up else body
+        if text:
+            self._out.write(text)
+            self._out.flush()
+        self._live = live
+
+
+def _rows(line: str, columns: int) -> int:
+    """Rows that a line takes which was written when the terminal may have been wider."""
+    from rich.cells import cell_len
+
+    return max(1, -(-cell_len(_unstyled(line)) // max(1, columns)))
+
+
+def _unstyled(line: str) -> str:
+    import re
+
+    return re.sub(r"\x1b\[[0-9;]*m", "", line)

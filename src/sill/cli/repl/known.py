@@ -1,0 +1,54 @@
+"""What the folder holds, for completion: looked at now and then, never waited for twice."""
+
+import time
+from functools import lru_cache
+from pathlib import Path
+
+FRESH_S = 3.0
+_MOST_READ = 2_000_000
+
+
+def file_names(folder: Path) -> tuple[str, ...]:
+    """The text files of the folder, sorted; at most a few seconds old."""
+    return _listed(folder, int(time.monotonic() / FRESH_S))
+
+
+@lru_cache(maxsize=2)
+def _listed(folder: Path, moment: int) -> tuple[str, ...]:
+    from ...adapters.vault.scan import scan
+
+    return tuple(sorted(e.path for e in scan(folder).entries if e.kind != "attachment"))
+
+
+def note_names(folder: Path) -> tuple[str, ...]:
+    """How each note is linked to: by its name where that is enough, else by its path."""
+    return _linkable(file_names(folder))
+
+
+@lru_cache(maxsize=2)
+def _linkable(paths: tuple[str, ...]) -> tuple[str, ...]:
+    from ...core.resolve import Files
+
+    files = Files(paths)
+    names = []
+    for path in paths:
+        if path.endswith(".md"):
+            short = path.rsplit("/", 1)[-1].removesuffix(".md")
+            names.append(short if files.find(short, "") == path else path.removesuffix(".md"))
+    return tuple(names)
+
+
+def headings(folder: Path, target: str) -> tuple[str, ...]:
+    """The headings of the note that a link to ``target`` means."""
+    from ...core.outline import outline
+    from ...core.resolve import Files
+
+    path = Files(file_names(folder)).find(target, "")
+    if path is None:
+        return ()
+    try:
+        with (folder / path).open(encoding="utf-8", errors="replace") as file:
+            text = file.read(_MOST_READ)
+    except OSError:
+        return ()
+    return tuple(dict.fromkeys(heading.text for heading in outline(text).headings))

@@ -1,0 +1,90 @@
+"""Read, obey or ask, and again."""
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from ...errors import SillError
+from ..screen import say, tell
+from .keyboard import interrupts
+from .session import Given, Session
+from .table import Unknown, commands, is_command, look_up, parse
+
+if TYPE_CHECKING:
+    from .prompt import Prompt
+
+
+async def handle(session: Session, text: str) -> None:
+    """One message or command; whatever goes wrong is told, and the conversation goes on."""
+    if not text.strip():
+        return
+    if is_command(text):
+        await obey(session, text)
+        return
+    from .answer import answer
+
+    await answer(session, text.removeprefix("/") if text.startswith("//") else text)
+
+
+async def obey(session: Session, line: str) -> None:
+    name, rest = parse(line)
+    found = look_up(name, commands())
+    if isinstance(found, Unknown):
+        nearest = f"; did you mean :{found.nearest}?" if found.nearest else ""
+        tell(f"there is no command :{name}{nearest} (:help lists them)")
+        session.code = 2
+        return
+    work = asyncio.ensure_future(found.run(session, Given(rest)))
+    with interrupts(lambda: _cancel(work)):
+        try:
+            await work
+        except SillError as error:
+            session.code = error.exit_code
+            tell(str(error))
+        except asyncio.CancelledError:
+            if not work.cancelled():  # it is the conversation that ends
+                work.cancel()
+                raise
+            tell("stopped")
+
+
+def _cancel(work: "asyncio.Future[None]") -> None:
+    work.cancel()
+
+
+async def talk(session: Session) -> None:
+    """At a terminal, until the user leaves."""
+    from .prompt import Prompt
+
+    say(f"Sill in {session.folder.name}; :help lists the commands", dim=True)
+    prompt = Prompt(session)
+    session.desk.tell = prompt.tell
+    opening: list[asyncio.Task[None]] = []
+    prompt.when_shown(lambda: opening.append(asyncio.create_task(_open(session, prompt))))
+    with interrupts(lambda: None):
+        while not session.leaving:
+            text = await prompt.read()
+            if text is None:
+                break
+            session.code = 0
+            await handle(session, text)
+            if session.code == 130:
+                prompt.arm()
+    for task in opening:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _open(session: Session, prompt: "Prompt") -> None:
+    """Behind the prompt: the model, and the names that completion offers."""
+    from .models import endpoint_models
+
+    try:
+        app = await session.app()
+        await session.refresh_meter()
+        prompt.redraw()
+        session.models = await endpoint_models(app)
+    except SillError as error:
+        prompt.tell(str(error))
+    prompt.redraw()

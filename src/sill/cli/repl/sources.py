@@ -1,0 +1,86 @@
+"""What an answer refers to: shown after it, numbered, and opened by number."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..screen import linked, one_line, painted, say
+
+if TYPE_CHECKING:
+    from ...core.references import Reference
+    from ...engine.events import Started
+    from .session import Session
+
+_SUMMARY = 100  # characters
+
+
+def worth_showing(
+    references: "Iterable[Reference]", started: "Started | None"
+) -> "tuple[Reference, ...]":
+    """What this turn brought: links, reads, finds, recalls, and files that were sent with it."""
+    items = started.plan.items if started else ()
+    new = {item.name for item in items if item.kind == "file" and item.fate in ("sent", "updated")}
+    return tuple(one for one in references if one.origin != "file" or one.path in new)
+
+
+async def show_sources(session: "Session") -> None:
+    if session.sources:
+        summaries = await asyncio.to_thread(_summaries, session.folder, session.sources)
+        say()
+        say("📚 Referenced documents", "cyan", bold=True)
+        for number, source in enumerate(session.sources, 1):
+            for line in shown(number, source, summaries.get(source.path or "", ""), session.folder):
+                _write(line)
+
+
+def _write(line: str) -> None:
+    import click
+
+    click.echo(line)
+
+
+def shown(number: int, source: "Reference", summary: str, folder: Path) -> list[str]:
+    """Number, name, path with its lines, and what it is about; a link to nothing in yellow."""
+    head = painted(f"{number:>3} ", bold=True)
+    if source.turn is not None:
+        words = painted(f"said earlier, turn {source.turn[:8]}")
+        return [f"{head}{words}", *_about(source.excerpt)]
+    if source.path is None:
+        why = f"(not found{': ' + source.note if source.note else ''})"
+        return [f"{head}{painted(source.link, 'yellow')} {painted(why, dim=True)}"]
+    span = f":{source.lines[0]}-{source.lines[1]}" if source.lines else ""
+    place = linked(painted(source.path + span), (folder / source.path).as_uri())
+    name = f"{painted(source.link, 'cyan')} " if source.link else ""
+    note = painted(f"  {source.note}", "yellow") if source.note else ""
+    origin = painted(f"  {_WORDS[source.origin]}", dim=True) if source.origin in _WORDS else ""
+    return [f"{head}{name}{place}{origin}{note}", *_about(summary)]
+
+
+_WORDS = {"read": "read by the model", "search": "found by the model"}
+
+
+def _about(summary: str) -> list[str]:
+    return [painted(f"    {one_line(summary, _SUMMARY)}", dim=True)] if summary.strip() else []
+
+
+def _summaries(folder: Path, sources: "Sequence[Reference]") -> dict[str, str]:
+    """What each document is about; the quoted passage where only a part of it is meant."""
+    from ...core.summaries import plain_text, summarize
+
+    found: dict[str, str] = {}
+    for one in sources:
+        if one.path is None or one.path in found:
+            continue
+        text = _text(folder / one.path)
+        is_whole = one.lines is None or (one.lines[0] == 1 and one.lines[1] >= text.count("\n"))
+        found[one.path] = summarize(text).text if is_whole else plain_text(one.excerpt)
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(100_000)
+    except OSError:
+        return ""
