@@ -75,7 +75,9 @@ def test_a_new_chat_is_empty_and_the_latest(keep):
 def test_a_turn_comes_back_whole(keep):
     async def check(store):
         chat = await store.new_chat("w")
-        epoch = Epoch(0, None, frozenset({("turn-1", 0), ("turn-2", 3)}))
+        epoch = Epoch(
+            0, None, frozenset({("turn-1", 0), ("turn-2", 3)}), frozenset({("turn-2", 5)})
+        )
         begun = replace(opening("q", epoch=epoch), messages=EVERYTHING)
         turn = await store.begin(chat, begun)
         await store.finish(turn, closing("done"))

@@ -5,17 +5,19 @@ One token is one character, so token sums can be checked against the rendered re
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from sill.core import deltas, envelopes, ledger, offers, render
+from sill.core import deltas, envelopes, ledger, masks, offers, render
 from sill.core.budget import Budget
 from sill.core.control import neutral_text
 from sill.core.messages import (
     Epoch,
     Message,
+    Pinned,
     Recall,
     Sized,
+    Summary,
     ToolCall,
     ToolCalls,
     ToolResult,
@@ -98,6 +100,8 @@ class Move:
     rounds: int = 0
     ignores: str = ""  # a path that is not offered this time
     recalls: bool = False  # whether old turns are offered for recall
+    pins: tuple[int, ...] = ()  # numbers of turns that stay pinned for this question
+    sums_up: bool = False  # whether what left the window is summed up
     budget: Budget | None = None  # another model answers from here on
 
 
@@ -147,6 +151,7 @@ class Simulation:
             recalls=tuple(recalls),
             notices=tuple(notices),
         )
+        ask = replace(ask, pins=tuple(self._pins(move, history)))
         plan = plan_context(self.budget, ask, history, self.epoch, offered)
 
         self.plans.append(plan)
@@ -155,7 +160,45 @@ class Simulation:
             assert plan.needed > plan.available
             return
         self.check(plan, ask, history, offered)
+        if move.sums_up and (left := len(history) - len(ledger.window(history, plan.epoch))):
+            plan, ask = self._summed_up(plan, ask, history, (left, offered))
         self._speak(plan, ask, history, move)
+
+    def _pins(self, move: Move, history: Sequence[Turn]) -> Iterator[Sized]:
+        for turn in history:
+            if int(turn.id.removeprefix("turn-")) in move.pins:
+                said = [m.message.text for m in turn.messages if m.message.carries is None]
+                yield self.size(envelopes.pinned(turn.id, "\n".join([turn.id, *said])))
+
+    def _summed_up(
+        self,
+        plan: Plan,
+        ask: Ask,
+        history: Sequence[Turn],
+        left: tuple[int, Sequence[FileOffer]],
+    ) -> tuple[Plan, Ask]:
+        """The plan with a summary in what it leaves free: it starts where the last one left the window."""
+        until = history[left[0] - 1].id
+        about = {"summary": f"{until} was the last of them"}
+        message = self.size(envelopes.summary(Summary(until, left[0]), about))
+        known = any(
+            sized.message == message.message and (turn.id, at) not in plan.epoch.dropped
+            for turn in ledger.window(history, plan.epoch)
+            for at, sized in enumerate(turn.messages)
+        )
+        if known or plan.tokens + message.tokens > plan.budget.high:
+            return plan, ask
+        told = replace(ask, summary=message)
+        summed = plan_context(self.budget, told, history, plan.epoch, left[1])
+        assert isinstance(summed, Plan)
+        assert summed.epoch == plan.epoch
+        assert summed.hidden[0] == message
+        wire = self.render(summed, told, history)
+        assert summed.tokens == counted(wire) <= self.budget.room
+        assert summed.tokens == sum(item.tokens for item in summed.items if item.in_prompt)
+        if plan.epoch == self.epoch:
+            assert wire[: len(self.wire)] == self.wire
+        return summed, told
 
     def _change_files(self, move: Move) -> tuple[str, str] | None:
         for path, text in move.edits.items():
@@ -175,7 +218,8 @@ class Simulation:
 
     def _mark(self, ask: Ask, offered: Sequence[FileOffer]) -> int:
         """What an eviction may leave: the low mark, or half-way from what must go in to the high one."""
-        bare = plan_context(self.budget, Ask(ask.system, ask.question), (), Epoch(), offered)
+        alone = Ask(ask.system, ask.question, pins=ask.pins)
+        bare = plan_context(self.budget, alone, (), Epoch(), offered)
         assert isinstance(bare, Plan)
         return max(self.budget.low, (bare.tokens + self.budget.high) // 2)
 
@@ -192,6 +236,8 @@ class Simulation:
         )
         self._check_roles(wire)
         self._check_recalls(plan, history)
+        self._check_pins(plan, ask, wire)
+        self._check_summaries(plan, history)
         self._check_files(plan, wire, history, ask)
         if plan.epoch == self.epoch:
             assert wire[: len(self.wire)] == self.wire
@@ -218,6 +264,36 @@ class Simulation:
             )
         called = [call.id for message in wire for call in message.tool_calls]
         assert called == [m.tool_call_id for m in wire if m.role == "tool"]
+
+    def _check_pins(self, plan: Plan, ask: Ask, wire: Sequence[WireMessage]) -> None:
+        """Whoever pinned a turn finds its words in the request, or is told that there is no room."""
+        fates = {item.name: item.fate for item in plan.items if item.kind == "pin"}
+        text = "\n".join(message.content or "" for message in wire)
+        for sized in ask.pins:
+            carries = sized.message.carries
+            assert isinstance(carries, Pinned)
+            again = text.count(sized.message.text)
+            match fates[carries.turn]:
+                case "sent":
+                    assert again == 1
+                case "kept":
+                    assert again == 1 or f"{carries.turn} " in self._names(plan)
+                case fate:
+                    assert fate == "omitted"
+
+    def _names(self, plan: Plan) -> str:
+        kept = (item.name for item in plan.items if item.kind == "turn" and item.fate == "kept")
+        return "".join(f"{name} " for name in kept)
+
+    def _check_summaries(self, plan: Plan, history: Sequence[Turn]) -> None:
+        """After an eviction no summary of the last epoch is left."""
+        shown = [
+            message
+            for turn in ledger.window(history, plan.epoch)
+            for message in ledger.shown(turn, plan.epoch)
+            if isinstance(message.carries, Summary)
+        ]
+        assert plan.epoch == self.epoch or shown == []
 
     def _check_recalls(self, plan: Plan, history: Sequence[Turn]) -> None:
         window = ledger.window(history, plan.epoch)
@@ -261,7 +337,8 @@ class Simulation:
         for at in range(move.rounds):
             call = ToolCall(f"call-{self.number}-{at}", "read", '{"path":"a"}')
             rounds.append(self.size(Message("assistant", "", ToolCalls((call,)))))
-            rounds.append(self.size(Message("tool", "found " * 5, ToolResult(call.id, "read"))))
+            found = "found " * (5, 90)[at % 2]
+            rounds.append(self.size(Message("tool", found, ToolResult(call.id, "read"))))
             again = Ask(ask.system, ask.question, sent=plan.hidden, rounds=tuple(rounds))
             replanned = plan_context(self.budget, again, history, plan.epoch, ())
             if isinstance(replanned, OverBudget):
@@ -277,7 +354,9 @@ class Simulation:
             [sized.message for sized in (*plan.hidden, ask.question, *rounds)]
             + ([Message("assistant", move.reply)] if move.reply != "none" else [])
         )
-        turn = Turn(f"turn-{self.number}", tuple(self.size(message) for message in messages))
+        stubs = tuple((at, self.size(stub)) for at, stub in masks.stubs(messages))
+        sized = tuple(self.size(message) for message in messages)
+        turn = Turn(f"turn-{self.number}", sized, stubs)
         self.turns.append(turn)
         self.epoch = plan.epoch
         self.wire = render.render(SYSTEM, self.turns, self.epoch, (), self.layout)

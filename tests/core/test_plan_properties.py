@@ -38,6 +38,8 @@ moves = st.builds(
     rounds=st.sampled_from([0, 0, 0, 1, 3]),
     ignores=st.sampled_from(["", "", "", "a"]),
     recalls=st.booleans(),
+    pins=st.sampled_from([(), (), (1,), (1, 2), (3, 5, 6)]),
+    sums_up=st.booleans(),
     budget=st.sampled_from([None] * 9 + [True]).flatmap(lambda new: budgets if new else st.none()),
 )
 

@@ -5,6 +5,7 @@ Reading an envelope gives the file's text back exactly.
 """
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from .control import neutral_json
@@ -15,9 +16,12 @@ from .messages import (
     FileStamp,
     FileState,
     Fingerprint,
+    Hidden,
     Message,
+    Pinned,
     ProposalNews,
     Recall,
+    Summary,
 )
 
 SCHEMA_VERSION = 1
@@ -89,6 +93,22 @@ def recall(turns: tuple[str, ...], content: str) -> Message:
     )
 
 
+def summary(covered: Summary, sections: Mapping[str, str]) -> Message:
+    """What stands for turns that left the window; ``sections`` by name, empty ones are left out."""
+    fields: dict[str, Any] = {
+        "type": "earlier_turns",
+        "schema_version": SCHEMA_VERSION,
+        "turns": covered.turns,
+    }
+    return _message(fields | {name: text for name, text in sections.items() if text}, covered)
+
+
+def pinned(turn: str, content: str) -> Message:
+    return _message(
+        {"type": "pinned_turn", "schema_version": SCHEMA_VERSION, "content": content}, Pinned(turn)
+    )
+
+
 def news(content: str) -> Message:
     """What became of edits that the model proposed."""
     return _message(
@@ -122,9 +142,7 @@ def _notice(notice: FileNotice, outline: str | None = None) -> Message:
     return _message(fields, notice)
 
 
-def _message(
-    fields: dict[str, Any], carries: FileState | FileDelta | FileNotice | Recall | ProposalNews
-) -> Message:
+def _message(fields: dict[str, Any], carries: Hidden) -> Message:
     encoded = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
     try:
         encoded.encode()

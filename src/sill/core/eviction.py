@@ -1,4 +1,4 @@
-"""One eviction: choose how many recent turns stay, and drop what newer states replaced.
+"""One eviction: mask old tool results, drop what newer states replaced, choose how many recent turns stay.
 
 Every file has one best way to stay where it is (a whole copy, or a copy and its deltas) and one way to be
 sent afresh. Which of the two a window of the last *k* turns uses depends only on whether it still reaches
@@ -6,11 +6,11 @@ back to that copy, so the cost of every *k* comes out of one walk over running s
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .admission import FileChoice, Wanted, cheap_delta, names, told
 from .budget import Budget
-from .ledger import Carrier, Holding, Ledger
+from .ledger import Carrier, Holding, Ledger, Spare
 from .messages import FileDelta, FileState, Sized
 
 
@@ -44,37 +44,88 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The last ``kept`` turns, less the ``dropped`` carriers, and every file's fate."""
+    """The last ``kept`` turns, less the ``dropped`` carriers and what was ``spared``, and what becomes of files."""
 
     kept: int
     dropped: tuple[Carrier, ...]
     choices: tuple[FileChoice, ...]
     tokens: int
+    spared: tuple[Spare, ...] = ()
+    pins: tuple["Pin", ...] = ()  # those that must be shown again
 
 
-def evict(budget: Budget, fixed: int, book: Ledger, wanted: Sequence[Wanted]) -> Window:
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A turn the user wants to stay: ``reaches`` is the window's turn that shows it, if one does."""
+
+    turn: str
+    sized: Sized
+    reaches: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Needs:
+    """What a window costs beside its turns."""
+
+    fixed: int
+    files: tuple[File, ...]
+    pins: Sequence[Pin]
+
+    @property
+    def fresh(self) -> int:
+        """If nothing of it can stay where it is."""
+        files = sum(file.fresh.tokens for file in self.files if file.fresh)
+        return self.fixed + files + sum(pin.sized.tokens for pin in self.pins)
+
+    def gains(self, turns: int) -> list[int]:
+        """What the cost changes by when the window reaches back to each turn."""
+        gains = [0] * (turns + 1)
+        for file in self.files:
+            if file.stay is not None:
+                gains[file.stay.reaches] += file.gain
+        for pin in self.pins:
+            if pin.reaches is not None:
+                gains[pin.reaches] -= pin.sized.tokens
+        return gains
+
+
+def evict(
+    budget: Budget, fixed: int, book: Ledger, wanted: Sequence[Wanted], pins: Sequence[Pin] = ()
+) -> Window:
     """The largest window under the low-water mark.
 
     Where files and question alone come near that mark, turns may fill half of what is left below the high one:
     a chat about large files needs a memory too. The latest turn stays whenever it fits at all. Keeping no turn
-    always fits, because admission made sure of it.
+    always fits, because admission made sure of it. Old tool results give way before whole turns do; those of the
+    latest turn only where it could not stay otherwise.
     """
-    files = _files(book, wanted)
-    turns = len(book.talk)
-    gains = [0] * (turns + 1)
-    cost = fixed
-    for file in files:
-        cost += file.fresh.tokens if file.fresh else 0
-        if file.stay is not None:
-            gains[file.stay.reaches] += file.gain
+    needs = _Needs(fixed, _files(book, wanted), pins)
+    latest = len(book.talk) - 1
+    old = [spare for spare in book.spares if spare.is_replaced or spare.turn < latest]
+    window = _largest(budget, needs, book, old)
+    if window.kept or len(old) == len(book.spares):
+        return window
+    return _largest(budget, needs, book, book.spares)
 
+
+def _largest(budget: Budget, needs: _Needs, book: Ledger, spares: Sequence[Spare]) -> Window:
+    turns = len(book.talk)
+    talk = list(book.talk)
+    for spare in spares:
+        talk[spare.turn] -= spare.saved
+    gains, cost = needs.gains(turns), needs.fresh
     mark = min(budget.high, max(budget.low, (cost + budget.high) // 2))
     kept, tokens = 0, cost
     for count in range(1, turns + 1):
-        cost += book.talk[turns - count] + gains[turns - count]
+        cost += talk[turns - count] + gains[turns - count]
         if cost <= mark or (count == 1 and cost <= budget.room):
             kept, tokens = count, cost
-    return _window(kept, tokens, files, book)
+    first = turns - kept
+    return replace(
+        _window(kept, tokens, needs.files, book),
+        spared=tuple(spare for spare in spares if spare.turn >= first),
+        pins=tuple(pin for pin in needs.pins if pin.reaches is None or pin.reaches < first),
+    )
 
 
 def _window(kept: int, tokens: int, files: Sequence[File], book: Ledger) -> Window:

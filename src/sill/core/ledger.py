@@ -1,7 +1,7 @@
 """What the model holds of each file, read off the messages that are really in the window."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self, assert_never
 
 from . import deltas, envelopes
@@ -13,6 +13,7 @@ from .messages import (
     FileState,
     Message,
     Sized,
+    Summary,
     Turn,
     fingerprint,
 )
@@ -47,8 +48,19 @@ class Holding:
 
 
 @dataclass(frozen=True, slots=True)
+class Spare:
+    """A message that an eviction can do without: a stub can stand for it (``saved`` tokens less), or something
+    newer replaces it and it is dropped whole."""
+
+    turn: int
+    position: int
+    saved: int
+    is_replaced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Ledger:
-    """The window's files.
+    """The window's files, and what of it could be spared.
 
     ``held`` by path; ``copies`` are whole copies by state, superseded ones too; ``omitted`` are the notices
     in force that name a file without showing it; ``carriers`` are all messages about files, in order; ``talk``
@@ -60,6 +72,7 @@ class Ledger:
     omitted: Mapping[str, Carrier]
     carriers: tuple[Carrier, ...]
     talk: tuple[int, ...]
+    spares: tuple[Spare, ...] = ()
 
     def after(self, messages: Sequence[Sized]) -> Self:
         """The ledger once these have been added to the present turn."""
@@ -67,7 +80,13 @@ class Ledger:
         for position, sized in enumerate(messages, start=len(self.carriers)):
             if isinstance(sized.message.carries, FileCarried):
                 book.enter(Carrier(len(self.talk), position, sized))
-        return type(self)(book.held, book.copies, book.omitted, tuple(book.carriers), self.talk)
+        return replace(
+            self,
+            held=book.held,
+            copies=book.copies,
+            omitted=book.omitted,
+            carriers=tuple(book.carriers),
+        )
 
 
 def window(turns: Sequence[Turn], epoch: Epoch) -> Sequence[Turn]:
@@ -82,10 +101,11 @@ def window(turns: Sequence[Turn], epoch: Epoch) -> Sequence[Turn]:
 
 def shown(turn: Turn, epoch: Epoch) -> list[Message]:
     """The turn's messages that are rendered."""
-    if not epoch.dropped:
+    if not epoch.dropped and not epoch.masked:
         return [sized.message for sized in turn.messages]
+    stubs = {at: stub.message for at, stub in turn.stubs if (turn.id, at) in epoch.masked}
     return [
-        sized.message
+        stubs.get(position, sized.message)
         for position, sized in enumerate(turn.messages)
         if (turn.id, position) not in epoch.dropped
     ]
@@ -95,6 +115,7 @@ def read(turns: Sequence[Turn], epoch: Epoch) -> Ledger:
     """The ledger of a window (see ``window``)."""
     book = _Book({}, {}, {}, [])
     talk: list[int] = []
+    spares: list[Spare] = []
     for index, turn in enumerate(turns):
         tokens = turn.tokens
         for position, sized in enumerate(turn.messages):
@@ -105,8 +126,17 @@ def read(turns: Sequence[Turn], epoch: Epoch) -> Ledger:
             elif isinstance(sized.message.carries, FileCarried):
                 book.enter(Carrier(index, position, sized))
                 tokens -= sized.tokens
+            elif isinstance(sized.message.carries, Summary):
+                spares.append(Spare(index, position, sized.tokens, is_replaced=True))
+        for position, stub in turn.stubs:
+            saved = turn.messages[position].tokens - stub.tokens
+            if (turn.id, position) in epoch.masked:
+                tokens -= saved
+            elif saved > 0 and (turn.id, position) not in epoch.dropped:
+                spares.append(Spare(index, position, saved))
         talk.append(tokens)
-    return Ledger(book.held, book.copies, book.omitted, tuple(book.carriers), tuple(talk))
+    carriers = tuple(book.carriers)
+    return Ledger(book.held, book.copies, book.omitted, carriers, tuple(talk), tuple(spares))
 
 
 def text_of(messages: Sequence[Message]) -> str | None:

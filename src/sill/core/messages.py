@@ -71,6 +71,21 @@ class Recall:
 
 
 @dataclass(frozen=True, slots=True)
+class Summary:
+    """The message stands for the first ``turns`` turns of the chat; ``until`` is the last of them."""
+
+    until: str
+    turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """The message shows a turn again that the user wants to stay in the window."""
+
+    turn: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCalls:
     calls: tuple[ToolCall, ...]
 
@@ -86,7 +101,8 @@ class ProposalNews:
     """The message tells what became of edits that the model proposed."""
 
 
-Carried = FileState | FileDelta | FileNotice | Recall | ToolCalls | ToolResult | ProposalNews
+Hidden = FileState | FileDelta | FileNotice | Recall | Summary | Pinned | ProposalNews
+Carried = Hidden | ToolCalls | ToolResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +114,7 @@ class Message:
     @property
     def hidden(self) -> bool:
         """Context put in for the model; people see the files and turns themselves."""
-        return isinstance(self.carries, FileState | FileDelta | FileNotice | Recall | ProposalNews)
+        return isinstance(self.carries, Hidden)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +127,14 @@ class Sized:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Hidden context, question, tool rounds, reply: stored, kept, evicted and retried whole."""
+    """Hidden context, question, tool rounds, reply: stored, kept, evicted and retried whole.
+
+    ``stubs`` are what can stand for some of its messages, with their positions (see ``masks``).
+    """
 
     id: str
     messages: tuple[Sized, ...]
+    stubs: tuple[tuple[int, Sized], ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -127,9 +147,11 @@ class Epoch:
 
     ``first`` is the first turn still in the window (None: all of them); ``dropped`` names hidden messages
     of kept turns, as (turn, position), that are left out because something newer replaced them. If not even
-    the latest turn could stay, it is ``first`` and all its messages are dropped.
+    the latest turn could stay, it is ``first`` and all its messages are dropped. ``masked`` names messages
+    that one-line stubs stand for.
     """
 
     number: int = 0
     first: str | None = None
     dropped: frozenset[tuple[str, int]] = frozenset()
+    masked: frozenset[tuple[str, int]] = frozenset()

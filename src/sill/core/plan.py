@@ -2,36 +2,25 @@
 
 ``plan_context`` is one pass over sums that are already known: it cannot loop, and the same input gives the
 same plan. Under the high-water mark a request is the last one plus something at its end. Past it, one
-eviction takes the window down to the low-water mark (see ``eviction``).
+eviction takes the window down to the low-water mark (see ``eviction``). What the items say to people is in
+``items``.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from . import ledger
-from .admission import FileChoice, Wanted, admit, in_place
+from .admission import Wanted, admit, in_place
 from .budget import Budget
-from .eviction import Window, evict
+from .eviction import Pin, Window, evict
+from .items import Fate, Item, Kind, items
 from .ledger import Ledger
-from .messages import Epoch, FileDelta, FileNotice, FileState, Recall, Sized, Turn
+from .messages import Epoch, FileNotice, Pinned, Recall, Sized, Turn
 from .offers import FileOffer
 
-Kind = Literal[
-    "system",
-    "tools",
-    "overhead",
-    "file",
-    "turn",
-    "recall",
-    "news",
-    "question",
-    "rounds",
-    "reply",
-    "margin",
-]
-Fate = Literal["kept", "sent", "updated", "omitted", "evicted", "recalled", "reserved"]
+__all__ = ["Ask", "Fate", "Item", "Kind", "OverBudget", "Part", "Plan", "plan_context"]
+
 Part = Literal["system", "tools", "question", "rounds"]
 
 
@@ -40,8 +29,9 @@ class Ask:
     """What must go in, and what may.
 
     ``tools`` and ``overhead`` are the tokens of the tool schemas and of the request itself. ``recalls`` come
-    best first. ``notices`` tell of deleted and renamed files. Between tool rounds, ``sent`` is the hidden
-    context that went out with this question before, and ``rounds`` what was said since.
+    best first. ``notices`` tell of deleted and renamed files. ``summary`` stands for what left the window and
+    always goes in; ``pins`` are turns to be shown again where they are not in the window. Between tool rounds,
+    ``sent`` is the hidden context that went out with this question before, and ``rounds`` what was said since.
     """
 
     system: Sized
@@ -52,31 +42,15 @@ class Ask:
     notices: tuple[Sized, ...] = ()
     sent: tuple[Sized, ...] = ()
     rounds: tuple[Sized, ...] = ()
+    summary: Sized | None = None
+    pins: tuple[Sized, ...] = ()
 
     @property
     def fixed(self) -> int:
         """Tokens that nothing can push out."""
-        spoken = (self.system, self.question, *self.sent, *self.rounds)
+        summary = () if self.summary is None else (self.summary,)
+        spoken = (self.system, *summary, self.question, *self.sent, *self.rounds)
         return self.tools + self.overhead + _tokens(spoken)
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One thing in the prompt or left out of it; ``new`` of its tokens were not in the last request.
-
-    For what was evicted or is reserved, ``tokens`` are not in the prompt.
-    """
-
-    kind: Kind
-    name: str
-    tokens: int
-    fate: Fate
-    reason: str = ""
-    new: int = 0
-
-    @property
-    def in_prompt(self) -> bool:
-        return self.fate not in ("evicted", "reserved")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,27 +97,30 @@ def plan_context(
     book = ledger.read(turns, epoch).after(ask.sent)
     told = tuple(notice for notice in ask.notices if _matters(notice, book))
     latest = book.talk[-1] if book.talk else 0
-    wanted = () if ask.rounds else admit(budget, ask.fixed, offers, latest)
+    pins = _pins(budget, ask, turns, epoch)
+    taken = ask.fixed + sum(pin.sized.tokens for pin in pins)
+    wanted = () if ask.rounds else admit(budget, taken, offers, latest)
 
-    case = _Case(budget, ask, turns, epoch, book)
+    case = Case(budget, ask, turns, epoch, book, pins)
     grown = _grow(case, told, wanted)
     if grown is not None:
         return _finish(case, grown, told)
-    window = evict(budget, ask.fixed, book.after(told), wanted)
-    if window.kept < _pinned(book):
+    window = evict(budget, ask.fixed, book.after(told), wanted, pins)
+    if window.kept < _needed(book):
         return OverBudget(ask.fixed + _standing(book), budget.room, "rounds", _parts(ask))
     return _finish(case, window, ())
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
-    """What a plan is made from, once the window is known."""
+class Case:
+    """What a plan is made from, once the window is known; ``pins`` are those there is room for."""
 
     budget: Budget
     ask: Ask
     turns: Sequence[Turn]
     epoch: Epoch
     book: Ledger
+    pins: tuple[Pin, ...]
 
 
 def _over_budget(budget: Budget, ask: Ask) -> OverBudget | None:
@@ -166,7 +143,26 @@ def _parts(ask: Ask) -> tuple[tuple[Part, int], ...]:
     )
 
 
-def _pinned(book: Ledger) -> int:
+def _pins(budget: Budget, ask: Ask, turns: Sequence[Turn], epoch: Epoch) -> tuple[Pin, ...]:
+    """The pins that fit together into half of what is left below the high-water mark, in their order."""
+    shown: dict[str, int] = {}
+    for index, turn in enumerate(turns):
+        shown[turn.id] = index
+        for position, sized in enumerate(turn.messages):
+            carries = sized.message.carries
+            if isinstance(carries, Pinned) and (turn.id, position) not in epoch.dropped:
+                shown[carries.turn] = index
+    left = max(0, budget.high - ask.fixed) // 2
+    pins: list[Pin] = []
+    for sized in ask.pins:
+        carries = sized.message.carries
+        if isinstance(carries, Pinned) and sized.tokens <= left:
+            pins.append(Pin(carries.turn, sized, shown.get(carries.turn)))
+            left -= sized.tokens
+    return tuple(pins)
+
+
+def _needed(book: Ledger) -> int:
     """How many turns must stay because deltas that went out with this question start from them."""
     present = len(book.talk)
     reaches = (
@@ -183,22 +179,26 @@ def _matters(notice: Sized, book: Ledger) -> bool:
     return isinstance(carries, FileNotice) and carries.path in book.held
 
 
-def _grow(case: _Case, told: Sequence[Sized], wanted: Sequence[Wanted]) -> Window | None:
+def _grow(case: Case, told: Sequence[Sized], wanted: Sequence[Wanted]) -> Window | None:
     """The same window with the new things at its end, if that stays under the mark."""
     after = case.book.after(told)
     choices = [in_place(after, one) for one in wanted]
     settled = [choice for choice in choices if choice is not None]
     if len(settled) < len(choices):
         return None
+    pins = tuple(pin for pin in case.pins if pin.reaches is None)
     tokens = (
         case.ask.fixed
         + _standing(case.book)
         + _tokens(told)
+        + sum(pin.sized.tokens for pin in pins)
         + sum(choice.message.tokens for choice in settled if choice.message)
     )
     # In the middle of a tool loop the cache is worth more than the mark; the next turn will evict.
     limit = case.budget.room if case.ask.rounds else case.budget.high
-    return Window(len(case.turns), (), tuple(settled), tokens) if tokens <= limit else None
+    if tokens > limit:
+        return None
+    return Window(len(case.turns), (), tuple(settled), tokens, pins=pins)
 
 
 def _standing(book: Ledger) -> int:
@@ -208,15 +208,17 @@ def _standing(book: Ledger) -> int:
     return sum(book.talk) + carried
 
 
-def _finish(case: _Case, window: Window, told: Sequence[Sized]) -> Plan:
+def _finish(case: Case, window: Window, told: Sequence[Sized]) -> Plan:
     first = len(case.turns) - window.kept
     recalls = _recalls(case, window, first)
     tokens = window.tokens + _tokens(recalls)
     files = tuple(choice.message for choice in window.choices if choice.message is not None)
+    summary = () if case.ask.summary is None else (case.ask.summary,)
+    pins = tuple(pin.sized for pin in window.pins)
     budget = case.budget
     return Plan(
-        items=tuple(_items(case, window, told, recalls)),
-        hidden=(*recalls, *told, *files),
+        items=tuple(items(case, window, told, recalls)),
+        hidden=(*summary, *pins, *recalls, *told, *files),
         epoch=_next_epoch(case, window, first),
         tokens=tokens,
         budget=budget,
@@ -224,20 +226,23 @@ def _finish(case: _Case, window: Window, told: Sequence[Sized]) -> Plan:
     )
 
 
-def _next_epoch(case: _Case, window: Window, first: int) -> Epoch:
-    if first == 0 and not window.dropped:
+def _next_epoch(case: Case, window: Window, first: int) -> Epoch:
+    if first == 0 and not window.dropped and not window.spared:
         return case.epoch
     number = case.epoch.number + 1
     if not window.kept:
         last = case.turns[-1]
         return Epoch(number, last.id, frozenset((last.id, at) for at in range(len(last.messages))))
     kept = {turn.id for turn in case.turns[first:]}
-    dropped = {(case.turns[carrier.turn].id, carrier.position) for carrier in window.dropped}
-    before = {(id, at) for id, at in case.epoch.dropped if id in kept}
-    return Epoch(number, case.turns[first].id, frozenset(dropped | before))
+    dropped = {(id, at) for id, at in case.epoch.dropped if id in kept}
+    dropped |= {(case.turns[carrier.turn].id, carrier.position) for carrier in window.dropped}
+    masked = {(id, at) for id, at in case.epoch.masked if id in kept}
+    for spare in window.spared:
+        (dropped if spare.is_replaced else masked).add((case.turns[spare.turn].id, spare.position))
+    return Epoch(number, case.turns[first].id, frozenset(dropped), frozenset(masked))
 
 
-def _recalls(case: _Case, window: Window, first: int) -> tuple[Sized, ...]:
+def _recalls(case: Case, window: Window, first: int) -> tuple[Sized, ...]:
     """The best candidates that fit their share and say nothing the window says already."""
     if not case.ask.recalls:
         return ()
@@ -258,80 +263,6 @@ def _recalls(case: _Case, window: Window, first: int) -> tuple[Sized, ...]:
             known.update(carries.turns)
             left -= sized.tokens
     return tuple(chosen)
-
-
-def _items(
-    case: _Case, window: Window, told: Sequence[Sized], recalls: Sequence[Sized]
-) -> Iterator[Item]:
-    ask, budget, first = case.ask, case.budget, len(case.turns) - window.kept
-    yield Item("system", "system prompt", ask.system.tokens, "kept", "always whole")
-    if ask.tools:
-        yield Item("tools", "tool schemas", ask.tools, "kept", "the same set for the whole epoch")
-    if ask.overhead:
-        yield Item("overhead", "chat template", ask.overhead, "kept", "around every request")
-    yield from _file_items(case, window, told)
-    for turn, tokens in zip(case.turns[:first], case.book.talk, strict=False):
-        yield Item("turn", turn.id, tokens, "evicted", "past the high-water mark, oldest first")
-    for turn, tokens in zip(case.turns[first:], case.book.talk[first:], strict=True):
-        yield Item("turn", turn.id, tokens, "kept")
-    earlier = _tokens(sized for sized in ask.sent if isinstance(sized.message.carries, Recall))
-    if earlier:
-        yield Item("recall", "earlier turns", earlier, "kept", "sent with this question")
-    for sized in recalls:
-        names = sized.message.carries.turns if isinstance(sized.message.carries, Recall) else ()
-        reason = "earlier turns that bear on the question"
-        yield Item("recall", ", ".join(names), sized.tokens, "recalled", reason, new=sized.tokens)
-    asked = ask.question.tokens
-    yield Item("question", "question", asked, "sent", "always whole", new=asked)
-    if ask.rounds:
-        spoken = _tokens(ask.rounds)
-        yield Item("rounds", "tool rounds", spoken, "sent", "of this turn", new=spoken)
-    yield Item("reply", "reply", budget.reply, "reserved", "room for the answer")
-    if budget.margin:
-        yield Item("margin", "margin", budget.margin, "reserved", "in case the count falls short")
-
-
-def _file_items(case: _Case, window: Window, told: Sequence[Sized]) -> Iterator[Item]:
-    first = len(case.turns) - window.kept
-    gone = {(carrier.turn, carrier.position) for carrier in window.dropped}
-    old: Counter[str] = Counter()
-    for carrier in case.book.carriers:
-        if carrier.turn >= first and (carrier.turn, carrier.position) not in gone:
-            old[_path(carrier.sized)] += carrier.sized.tokens
-    news = {_path(sized): sized for sized in told}
-    for choice in window.choices:
-        new = choice.message.tokens if choice.message else 0
-        if choice.path in news:
-            new += news.pop(choice.path).tokens
-        yield _file_item(choice, old.pop(choice.path, 0), new)
-    for path, sized in news.items():
-        yield Item(
-            "file", path, old.pop(path, 0) + sized.tokens, "sent", _tidings(sized), sized.tokens
-        )
-    for path, tokens in old.items():
-        yield Item("file", path, tokens, "kept", "sent earlier, still in the window")
-
-
-def _file_item(choice: FileChoice, old: int, new: int) -> Item:
-    return Item("file", choice.path, old + new, choice.fate, choice.reason, new)
-
-
-def _tidings(notice: Sized) -> str:
-    match notice.message.carries:
-        case FileNotice(event="renamed", new_path=new_path):
-            return f"renamed to {new_path}; the model is told"
-        case _:
-            return "deleted; the model is told"
-
-
-def _path(sized: Sized) -> str:
-    match sized.message.carries:
-        case FileState(stamp) | FileDelta(stamp, _):
-            return stamp.path
-        case FileNotice(path=path):
-            return path
-        case _:
-            return ""
 
 
 def _tokens(sized: Iterable[Sized]) -> int:

@@ -34,7 +34,7 @@ FRAGMENTS = (
         "- virtual_file_delta: a unified diff; apply it to the text you have\n"
         "- virtual_file_notice: the file was deleted, renamed, omitted (current text not shown) or restored"
         " (the copy with that fingerprint is current again)\n"
-        "- recalled_turns: earlier parts of this chat\n"
+        "- recalled_turns, pinned_turn, earlier_turns: earlier parts of this chat\n"
         "- proposal_news: what the user did with edits you proposed\n"
         "The newest object about a file counts. Never print them.",
     ),

@@ -20,6 +20,8 @@ _SHARE: dict[Kind, Share] = {
     "rounds": "history",
     "recall": "recall",
     "news": "history",
+    "summary": "history",
+    "pin": "history",
 }
 _VERSION = 1
 
@@ -103,7 +105,7 @@ def plan_json(plan: Plan) -> str:
             "version": _VERSION,
             "tokens": plan.tokens,
             "next_evicts": plan.next_evicts,
-            "epoch": [epoch.number, epoch.first, sorted(epoch.dropped)],
+            "epoch": [epoch.number, epoch.first, sorted(epoch.dropped), sorted(epoch.masked)],
             "budget": asdict(plan.budget),
             "items": [
                 [item.kind, item.name, item.tokens, item.fate, item.reason, item.new]
@@ -122,11 +124,13 @@ def plan_from_json(text: str) -> Plan:
     fields = json.loads(text)
     if fields["version"] != _VERSION:
         raise ValueError(f"a plan of version {fields['version']}; this program reads {_VERSION}")
-    number, first, dropped = fields["epoch"]
+    number, first, *places = fields["epoch"]
     return Plan(
         items=tuple(Item(*item) for item in fields["items"]),
         hidden=(),
-        epoch=Epoch(number, first, frozenset((turn, at) for turn, at in dropped)),
+        epoch=Epoch(
+            number, first, *(frozenset((turn, at) for turn, at in some) for some in places)
+        ),
         tokens=fields["tokens"],
         budget=Budget(**fields["budget"]),
         next_evicts=fields["next_evicts"],

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..core import masks
 from ..core.certificate import Counts
 from ..core.messages import Message, Sized, ToolCalls, Turn
 from ..core.render import Layout, countable, overhead, settled
@@ -47,9 +48,12 @@ class Sizer:
         """Finished turns as they are rendered, in one batch for those not sized yet."""
         new = [turn for turn in stored if turn.id not in self._turns]
         bodies = [settled(turn.messages) for turn in new]
+        stubs = [masks.stubs(body) for body in bodies]
         flat = iter(await self.messages(message for body in bodies for message in body))
-        for turn, body in zip(new, bodies, strict=True):
-            self._turns[turn.id] = Turn(turn.id, tuple(next(flat) for _ in body))
+        short = iter(await self.messages(stub for some in stubs for _, stub in some))
+        for turn, body, some in zip(new, bodies, stubs, strict=True):
+            sized = tuple(next(flat) for _ in body)
+            self._turns[turn.id] = Turn(turn.id, sized, tuple((at, next(short)) for at, _ in some))
         return [self._turns[turn.id] for turn in stored]
 
     async def overhead(self) -> Overhead:

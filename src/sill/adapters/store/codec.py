@@ -14,8 +14,10 @@ from ...core.messages import (
     FileStamp,
     FileState,
     Fingerprint,
+    Pinned,
     ProposalNews,
     Recall,
+    Summary,
     ToolCall,
     ToolCalls,
     ToolResult,
@@ -92,6 +94,10 @@ def carried_text(carries: Carried | None) -> str:
             fields = ["result", call_id, name]
         case ProposalNews():
             fields = ["news"]
+        case Summary(until=until, turns=covered):
+            fields = ["summary", until, covered]
+        case Pinned(turn=turn):
+            fields = ["pinned", turn]
         case never:
             assert_never(never)
     return dumps(fields)
@@ -115,6 +121,10 @@ def carried(text: str) -> Carried | None:
             return ToolResult(call_id, name)
         case ["news"]:
             return ProposalNews()
+        case ["summary", until, turns]:
+            return Summary(until, turns)
+        case ["pinned", turn]:
+            return Pinned(turn)
         case unknown:
             raise ValueError(f"a message carries {unknown[0]!r}, which this version does not know")
 
@@ -139,9 +149,10 @@ def usage(text: str) -> Usage | None:
 
 
 def epoch_text(value: Epoch) -> str:
-    return dumps([value.number, value.first, sorted(value.dropped)])
+    masked = [sorted(value.masked)] if value.masked else []
+    return dumps([value.number, value.first, sorted(value.dropped), *masked])
 
 
 def epoch(text: str) -> Epoch:
-    number, first, dropped = json.loads(text)
-    return Epoch(number, first, frozenset((turn, position) for turn, position in dropped))
+    number, first, *places = json.loads(text)
+    return Epoch(number, first, *(frozenset((turn, at) for turn, at in some) for some in places))
