@@ -1,0 +1,8 @@
+import "./styles/base.css";
+import "./styles/prose.css";
+
+import { mount } from "svelte";
+
+import App from "./App.svelte";
+
+mount(App, { target: document.getElementById("app")! });
