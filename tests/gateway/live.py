@@ -31,12 +31,14 @@ class Live:
 
 
 @contextmanager
-def served(folder: Path, given: Mapping[str, Scalar | None]) -> Iterator[Live]:
+def served(folder: Path, given: Mapping[str, Scalar | None], toml: str = "") -> Iterator[Live]:
     """Serves ``folder/vault``; everything that is kept goes under ``folder``."""
     vault = folder / "vault"
     vault.mkdir(parents=True, exist_ok=True)
     flags = {"database": str(folder / "sill.db"), **given}
-    settings = load(user_file=folder / "none.toml", project_file=None, environment={}, flags=flags)
+    user_file = folder / "user.toml"
+    user_file.write_text(toml)
+    settings = load(user_file=user_file, project_file=None, environment={}, flags=flags)
     made: list[Live] = []
     up = threading.Event()
     problems: list[BaseException] = []

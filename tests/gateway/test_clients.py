@@ -29,7 +29,7 @@ WEATHER = {
 }
 ANIMAL = {
     "type": "object",
-    "properties": {"name": {"type": "string", "maxLength": 12}, "legs": {"type": "integer", "maximum": 8}},
+    "properties": {"name": {"type": "string", "maxLength": 12}, "legs": {"type": "integer", "minimum": 0, "maximum": 8}},
     "required": ["name", "legs"],
     "additionalProperties": False,
 }  # fmt: skip
@@ -90,47 +90,23 @@ def test_the_openai_package_streams(client):
     assert len({chunk.id for chunk in chunks}) == 1
 
 
-def test_the_openai_package_gets_tool_calls_and_gives_results(client):
-    messages = [{"role": "user", "content": "What is the weather in Bath?"}]
-    answer = client.chat.completions.create(
-        model="sill",
-        messages=messages,
-        tools=[WEATHER],
-        tool_choice="required",
-        max_tokens=60,
-        temperature=0,
-    )
-    call = answer.choices[0].message.tool_calls[0]
-    assert answer.choices[0].finish_reason == "tool_calls"
-    assert (call.type, call.function.name) == ("function", "weather")
-    assert isinstance(json.loads(call.function.arguments)["place"], str)
-
-    messages += [
-        answer.choices[0].message.model_dump(exclude_none=True),
-        {"role": "tool", "tool_call_id": call.id, "content": "Rain, 9 degrees"},
+def test_tools_and_their_results_reach_the_model(client):
+    call = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "weather", "arguments": '{"place":"Bath"}'},
+    }
+    messages = [
+        {"role": "user", "content": "What is the weather in Bath?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "Rain, 9 degrees"},
     ]
-    after = client.chat.completions.create(
+    answer = client.chat.completions.create(
         model="sill", messages=messages, tools=[WEATHER], max_tokens=8
     )
 
-    assert after.choices[0].message.content or after.choices[0].message.tool_calls
-    assert after.sill["predicted_tokens"] == after.usage.prompt_tokens
-
-
-def test_streamed_tool_calls_arrive_whole(client):
-    stream = client.chat.completions.create(
-        model="sill",
-        messages=[{"role": "user", "content": "What is the weather in Bath?"}],
-        tools=[WEATHER],
-        tool_choice="required",
-        max_tokens=60,
-        temperature=0,
-        stream=True,
-    )
-    calls = [call for chunk in stream for call in chunk.choices[0].delta.tool_calls or ()]
-
-    assert [(call.index, call.function.name) for call in calls] == [(0, "weather")]
-    assert isinstance(json.loads(calls[0].function.arguments), dict)
+    assert answer.choices[0].message.content
+    assert answer.sill["predicted_tokens"] == answer.usage.prompt_tokens
 
 
 def test_the_openai_package_gets_structured_output(client):
