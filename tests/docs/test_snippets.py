@@ -1,0 +1,146 @@
+"""Every command, setting and program in the pages is run, or at least exists."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+import sill
+from sill.adapters.local.supervise import LocalServer
+from sill.cli.main import cli
+from sill.paths import data_dir
+from sill.settings import load
+
+from .snippets import ALL, Snippet, of_sill
+
+VAULT = Path(sill.__file__).parent / "sample" / "vault"
+
+
+def named(snippet: Snippet) -> str:
+    return f"{snippet.page}:{snippet.line}"
+
+
+def of(*languages: str) -> list[Snippet]:
+    return [snippet for snippet in ALL if snippet.language in languages]
+
+
+@pytest.mark.parametrize("snippet", of("console", "sh", "bash"), ids=named)
+def test_commands_and_options_in_the_pages_exist(snippet: Snippet):
+    lines = snippet.commands if snippet.language == "console" else snippet.body.splitlines()
+    wrong = [problem for line in lines for call in of_sill(line) for problem in problems(call)]
+
+    assert wrong == []
+
+
+def problems(call: list[str]) -> list[str]:
+    """What this call names that the program does not have."""
+    command: click.Command = cli
+    words = iter(call)
+    context = click.Context(cli)
+    rest: list[str] = []
+    for word in words:
+        if isinstance(command, click.Group) and not word.startswith("-"):
+            found = command.get_command(context, word)
+            if found is None:
+                return [f"there is no command {word}"]
+            command = found
+            continue
+        rest.append(word)
+    known = {
+        name
+        for p in command.params
+        if isinstance(p, click.Option)
+        for name in (*p.opts, *p.secondary_opts)
+    }
+    known |= {"-h", "--help", "--version"}
+    flags = [
+        word.split("=")[0] for word in rest if word.startswith("-") and word not in ("-", "--")
+    ]
+    return [
+        f"{command.name} has no {flag}"
+        for flag in flags
+        if flag not in known and not flag[1:].isdecimal()
+    ]
+
+
+@pytest.mark.parametrize("snippet", of("toml"), ids=named)
+def test_settings_in_the_pages_are_ones_that_exist(snippet: Snippet, tmp_path: Path):
+    file = tmp_path / "sill.toml"
+    file.write_text(snippet.body)
+    variables = {"OPENROUTER_API_KEY": "k", "OPENAI_API_KEY": "k"}
+
+    settings = load(user_file=file, project_file=None, environment=variables)
+
+    assert settings is not None
+
+
+@pytest.mark.parametrize("snippet", of("json", "jsonl"), ids=named)
+def test_objects_in_the_pages_are_json(snippet: Snippet):
+    texts = snippet.body.splitlines() if snippet.language == "jsonl" else [snippet.body]
+
+    assert all(isinstance(json.loads(text), dict | list) for text in texts)
+
+
+# --- Run ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path, tiny_server: LocalServer) -> tuple[Path, dict[str, str]]:
+    """A copy of the sample vault in a home of its own, with the real two-layer server behind it."""
+    folder = tmp_path / "vault"
+    shutil.copytree(VAULT, folder)
+    (folder / "notes").mkdir(exist_ok=True)
+    for name in ("plan", "glossary"):
+        (folder / "notes" / f"{name}.md").write_text(
+            f"# {name.title()}\n\n" + "A line of text.\n" * 40
+        )
+    data = tmp_path / "home" / ".local" / "share" / "sill"
+    data.mkdir(parents=True)
+    (data / "models").symlink_to(data_dir() / "models")
+    (tmp_path / "run").mkdir(mode=0o700)
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "LANG": "C.UTF-8",
+        "HOME": str(tmp_path / "home"),
+        "XDG_RUNTIME_DIR": str(tmp_path / "run"),
+        "OPENAI_BASE_URL": tiny_server.base_url,
+        "OPENAI_API_KEY": tiny_server.api_key,
+        "LLM_CHAT_REPLY": "24",
+        "LLM_CHAT_OPS_REPLY": "64",
+        "OMP_WAIT_POLICY": "passive",
+    }
+    return folder, environment
+
+
+RUNNABLE = [s for s in of("console", "python") if s.is_run and not s.script]
+BY_PAGE = {
+    page: [s for s in RUNNABLE if s.page == page]
+    for page in dict.fromkeys(s.page for s in RUNNABLE)
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("found", BY_PAGE.values(), ids=BY_PAGE.keys())
+def test_what_a_page_says_to_type_works_from_top_to_bottom(
+    found: list[Snippet], sandbox: tuple[Path, dict[str, str]]
+):
+    folder, environment = sandbox
+    for snippet in found:
+        if snippet.language == "python":
+            commands = [f"python - <<'PROGRAM'\n{snippet.body}PROGRAM"]
+        else:
+            commands = snippet.commands
+        # One shell for the block, so that `cd` and `export` hold; it stops where a command fails.
+        script = "\n".join(["set -e", *commands]) + "\n"
+        done = subprocess.run(
+            ["bash", "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
+        assert done.returncode == snippet.exit_code, (
+            f"{named(snippet)}\n{done.stdout}\n{done.stderr}"
+        )
