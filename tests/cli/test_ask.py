@@ -106,6 +106,18 @@ def test_without_streaming_the_whole_answer_is_asked_for(chosen):
 
 
 @pytest.mark.slow
+def test_the_certificate_tells_how_the_tokenizer_has_fared(chosen):
+    for text in ("One.", "Two."):
+        told = json.loads(chosen.sill("ask", "--json", text).stdout)["certificate"]["drift"]
+
+    explained = json.loads(chosen.sill("explain", "--json").stdout)["certificate"]["drift"]
+    shown = chosen.sill("explain").stdout
+    assert told == explained
+    assert told == {"calls": 2, "equal": 2, "mean": 0.0, "most_short": 0, "most_over": 0}
+    assert "\nso far    2 calls, 2 billed to the token\n" in shown
+
+
+@pytest.mark.slow
 def test_too_long_is_refused_before_sending_and_nothing_is_stored(chosen):
     done = chosen.sill("ask", "--json", "--window", "512", "word " * 3000)
 

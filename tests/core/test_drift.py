@@ -62,12 +62,12 @@ def test_many_calls_with_one_scale_teach_what_it_should_have_been(truth, scale):
         pytest.param([], "no bill to compare with yet", id="nothing yet"),
         pytest.param(
             [(10, 10)],
-            "1 call, 1 billed to the token; at worst 0 tokens too few and 0 too many",
+            "1 call, 1 billed to the token",
             id="one",
         ),
         pytest.param(
             [(10, 10), (10, 1_300), (50, 10)],
-            "3 calls, 1 billed to the token; at worst 1,290 tokens too few and 40 too many",
+            "3 calls, 1 billed to the token; mean difference +416.7 tokens, at worst 1,290 too few and 40 too many",
             id="misses",
         ),
     ],
@@ -78,3 +78,11 @@ def test_words(calls, words):
         drift = learn(drift, predicted, billed)
 
     assert drift.words == words
+
+
+def test_a_row_for_programs():
+    drift = learn(learn(learn(Drift(), 10, 10), 10, 1_300), 50, 10)
+
+    assert drift.row() == {
+        "calls": 3, "equal": 1, "mean": 416.67, "most_short": 1_290, "most_over": 40,
+    }  # fmt: skip

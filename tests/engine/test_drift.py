@@ -63,7 +63,7 @@ def test_the_next_session_estimates_with_what_the_last_one_learned(workspace):
     assert after == pytest.approx(HIGHEST)
     assert 1.5 * first.predicted < second.predicted <= HIGHEST * first.predicted
     assert told[:2] == ("drift", "note")
-    assert told[2].startswith("7 calls, 0 billed to the token; at worst ")
+    assert told[2].startswith("7 calls, 0 billed to the token; mean difference +")
     assert told[2].endswith(" and 0 too many; estimates are scaled by 2.00")
 
 
@@ -84,5 +84,6 @@ def test_an_exact_count_is_not_scaled(workspace):
     assert told == (
         "drift",
         "good",
-        f"2 calls, 0 billed to the token; at worst 0 tokens too few and {over:,} too many",
+        f"2 calls, 0 billed to the token; mean difference -{over:,}.0 tokens,"
+        f" at worst 0 too few and {over:,} too many",
     )

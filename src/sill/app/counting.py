@@ -15,6 +15,8 @@ from ..ports import Store, TokenCounter
 from .connect import Connection, Wanted, new_client
 
 AUTO = "auto"
+PROBES = Probes()
+"""What endpoints answered to this process: each is asked once, until its answer expires."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ async def choose_counter(
         connection.model,
         endpoint=endpoint,
         tokenizer=None if wish.tokenizer == AUTO else wish.tokenizer,
-        probes=Probes() if may_probe else None,
+        probes=PROBES if may_probe else None,
     )
     chosen, ratio = await choose(), 1.0
     if (tokenizer := chosen.counter.tokenizer).kind == "estimate":

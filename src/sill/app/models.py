@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from ..adapters.models.discover import discover
 from ..adapters.tokens._http import Endpoint
 from ..adapters.tokens.choose import counter_for
-from ..adapters.tokens.probe import Probes
 from ..settings import Settings
 from .connect import Progress, connect, new_client, wanted
+from .counting import PROBES
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ async def list_models(settings: Settings, progress: Progress) -> list[ModelRow]:
         if may_probe:
             names = (await discover(there.base_url, there.api_key)).models or names
         endpoint = Endpoint(there.base_url, client, there.api_key)
-        probes = Probes() if may_probe else None
+        probes = PROBES if may_probe else None
         rows = []
         for name in names:
             chosen = await counter_for(name, endpoint=endpoint, probes=probes)

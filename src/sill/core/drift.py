@@ -27,13 +27,31 @@ class Drift:
         return self.billed / self.predicted if self.predicted else None
 
     @property
+    def mean(self) -> float:
+        """By how many tokens bills were above their predictions, on the average."""
+        return (self.billed - self.predicted) / self.calls if self.calls else 0.0
+
+    @property
     def words(self) -> str:
         if not self.calls:
             return "no bill to compare with yet"
         calls = f"{self.calls:,} call{'s' * (self.calls != 1)}, {self.equal:,} billed to the token"
+        if not (self.most_short or self.most_over):
+            return calls
         return (
-            f"{calls}; at worst {self.most_short:,} tokens too few and {self.most_over:,} too many"
+            f"{calls}; mean difference {self.mean:+,.1f} tokens,"
+            f" at worst {self.most_short:,} too few and {self.most_over:,} too many"
         )
+
+    def row(self) -> dict[str, float]:
+        """For programs: ``mean`` and the worst are in tokens, bills above predictions are ``short``."""
+        return {
+            "calls": self.calls,
+            "equal": self.equal,
+            "mean": round(self.mean, 2),
+            "most_short": self.most_short,
+            "most_over": self.most_over,
+        }
 
 
 def learn(drift: Drift, predicted: int, billed: int, ratio: float = 1.0) -> Drift:
