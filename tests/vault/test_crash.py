@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from sill.adapters.index.schema import INDEXES
 from sill.adapters.vault.index import DiskVault
 
 INDEX = """
@@ -44,7 +45,10 @@ def is_whole(database) -> bool:
     connection = sqlite3.connect(database)
     try:
         connection.execute("INSERT INTO words (words) VALUES ('integrity-check')")
-        return connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        indexes = connection.execute("SELECT name FROM sqlite_master WHERE type = 'index'")
+        return connection.execute("PRAGMA integrity_check").fetchone() == (
+            "ok",
+        ) and INDEXES.keys() <= {name for (name,) in indexes}
     finally:
         connection.close()
 

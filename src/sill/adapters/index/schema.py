@@ -5,6 +5,15 @@ from pathlib import Path
 
 VERSION = 1
 
+# What each of them is on; the schema's other part, because a large vault is taken in without them.
+INDEXES = {
+    "passages_file": "passages (file)",
+    "passages_hash": "passages (hash)",
+    "links_file": "links (file)",
+    "links_name": "links (name)",
+    "aliases_file": "aliases (file)",
+}
+
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE files (
@@ -29,8 +38,6 @@ CREATE TABLE passages (
   text TEXT NOT NULL,
   hash INTEGER NOT NULL
 );
-CREATE INDEX passages_file ON passages (file);
-CREATE INDEX passages_hash ON passages (hash);
 CREATE VIRTUAL TABLE words USING fts5 (
   title, headings, text, content='passages', content_rowid='id',
   tokenize='porter unicode61 remove_diacritics 2'
@@ -46,10 +53,7 @@ CREATE TABLE links (
   embed INTEGER NOT NULL,
   markdown INTEGER NOT NULL
 );
-CREATE INDEX links_file ON links (file);
-CREATE INDEX links_name ON links (name);
 CREATE TABLE aliases (key TEXT NOT NULL, alias TEXT NOT NULL, file INTEGER NOT NULL);
-CREATE INDEX aliases_file ON aliases (file);
 CREATE TABLE vectors (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   model TEXT NOT NULL,
@@ -70,6 +74,19 @@ def connect(database: Path) -> sqlite3.Connection:
         # Nothing is lost with an index but the time to make it again.
         remove(database)
         return _opened(database)
+
+
+class writing:
+    """A write transaction; it waits for others rather than failing half-way."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self._connection.execute("ROLLBACK" if kind else "COMMIT")
 
 
 def remove(database: Path) -> None:
@@ -114,6 +131,8 @@ def _make(connection: sqlite3.Connection, version: int) -> None:
             for statement in _TABLES.split(";\n"):
                 if statement.strip():
                     connection.execute(statement)
+            for name, columns in INDEXES.items():
+                connection.execute(f"CREATE INDEX {name} ON {columns}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
     except BaseException:

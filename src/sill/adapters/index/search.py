@@ -155,7 +155,9 @@ def _along_links(
     ).fetchall()
     wanted = terms(query.words)
     hashes = [hash for _, _, hash, _ in rows]
-    close = shelf.vectors.similarities(hashes, vector) if vector is not None else {}
+    close: Mapping[int, float] = {}
+    if vector is not None:
+        close = shelf.vectors.similarities(shelf.connection, hashes, vector)
     scores: dict[int, float] = {}
     for id, file, hash, text in rows:
         quality = 0.5 * sum(word in text for word in wanted) / max(1, len(wanted))

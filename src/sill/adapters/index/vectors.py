@@ -5,22 +5,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from .codes import Codes
 from .parse import embedded_text
 
-_BLOCK = 16_384  # rows that are compared at once
+_BLOCK = 16_384  # rows that are loaded at once
 _BEFORE_ALL = -(2**63)
-_ALL_AT_ONCE = 100_000  # rows that are kept as float32; past that memory counts more than time
+ALL_AT_ONCE = 100_000  # rows that are kept whole in memory; past that only their codes are
+CANDIDATES = 2_048  # rows that are compared exactly where only codes are kept
 
 
 class Vectors:
     """The vectors of one embedder, loaded as they come."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, all_at_once: int = ALL_AT_ONCE) -> None:
         self.model = model
+        self._most = all_at_once
         self._last = 0
         self._count = 0
         self._hashes: Any = None  # numpy int64, with room to grow
-        self._matrix: Any = None  # numpy float32 or float16, one row of length 1 for each hash
+        self._matrix: Any = None  # numpy float32, one row of length 1 for each hash; or None and
+        self._codes: Codes | None = None  # the codes of the same rows
         self._by_hash: Any = None  # numpy: the rows in the order of their hashes
 
     def nearest(
@@ -31,21 +35,17 @@ class Vectors:
         allowed: set[int] | None = None,
     ) -> dict[int, float]:
         """Passage ids with their cosine, best first."""
-        import numpy
-
         self.load(connection)
         if self._count == 0:
             return {}
-        scores = self._scores(vector)
-        # Some vectors belong to texts that are gone, and some passages are not allowed: look further.
-        wanted = len(scores) if allowed is not None else min(len(scores), count * 2)
-        top = numpy.argpartition(-scores, wanted - 1)[:wanted] if wanted < len(scores) else None
-        order = numpy.argsort(-scores) if top is None else top[numpy.argsort(-scores[top])]
+        among = None if allowed is None else self._rows(_hashes_of(connection, allowed))
+        hashes, scores = self._scored(connection, vector, among)
         found: dict[int, float] = {}
-        for start in range(0, len(order), 500):
-            part = order[start : start + 500]
-            cosines = dict(zip(self._hashes[part].tolist(), scores[part].tolist(), strict=True))
-            ids = self._passages(connection, cosines)
+        # Some vectors belong to texts that are gone: look further until there are enough.
+        for start in range(0, len(hashes), 2 * count):
+            part = hashes[start : start + 2 * count].tolist()
+            cosines = dict(zip(part, scores[start : start + 2 * count].tolist(), strict=True))
+            ids = _passages(connection, cosines)
             for hash, cosine in cosines.items():
                 for id in ids.get(hash, ()):
                     if allowed is None or id in allowed:
@@ -54,84 +54,138 @@ class Vectors:
                 break
         return dict(islice(found.items(), count))
 
-    def similarities(self, hashes: Iterable[int], vector: Sequence[float]) -> dict[int, float]:
+    def similarities(
+        self, connection: sqlite3.Connection, hashes: Iterable[int], vector: Sequence[float]
+    ) -> dict[int, float]:
         """Cosine of the passages with these hashes, as far as they are embedded and loaded."""
         import numpy
 
         if self._count == 0:
             return {}
-        if self._by_hash is None:
-            self._by_hash = numpy.argsort(self._hashes[: self._count])
-        wanted = numpy.fromiter(set(hashes), dtype=numpy.int64)
-        known = self._hashes[: self._count]
-        places = numpy.searchsorted(known, wanted, sorter=self._by_hash)
-        rows = self._by_hash[numpy.minimum(places, self._count - 1)]
-        rows = rows[known[rows] == wanted]
-        question = numpy.asarray(vector, dtype=numpy.float32)
-        scores = self._matrix[rows].astype(numpy.float32) @ question
-        return dict(zip(known[rows].tolist(), scores.tolist(), strict=True))
+        rows = self._rows(hashes)
+        scores = self._exact(connection, rows) @ numpy.asarray(vector, dtype=numpy.float32)
+        return dict(zip(self._hashes[rows].tolist(), scores.tolist(), strict=True))
 
     def load(self, connection: sqlite3.Connection) -> None:
         """Take in what was embedded since the last time."""
         import numpy
 
+        # By id: SQLite would rather walk through all vectors of the model, and sort them.
         new, newest = connection.execute(
-            "SELECT count(*), max(id) FROM vectors WHERE model = ? AND id > ?",
-            (self.model, self._last),
+            "SELECT count(*), max(id) FROM vectors WHERE id > ? AND +model = ?",
+            (self._last, self.model),
         ).fetchone()
         if not new:
             return
         rows = connection.execute(
-            "SELECT hash, vector FROM vectors WHERE model = ? AND id > ? AND id <= ? ORDER BY id",
-            (self.model, self._last, newest),
+            "SELECT hash, vector FROM vectors WHERE id > ? AND id <= ? AND +model = ? ORDER BY id",
+            (self._last, newest, self.model),
         )
+        self._hashes = _with_room(self._hashes, self._count, self._count + new)
         while part := rows.fetchmany(_BLOCK):
             matrix = numpy.frombuffer(b"".join(row[1] for row in part), dtype=numpy.float16)
-            matrix = matrix.reshape(len(part), -1)
-            self._make_room(self._count + max(new, len(part)), matrix.shape[1])
+            self._add(matrix.reshape(len(part), -1), self._count + new)
             end = self._count + len(part)
-            self._matrix[self._count : end] = matrix
             self._hashes[self._count : end] = [row[0] for row in part]
             self._count, new = end, new - len(part)
         self._last, self._by_hash = newest, None
 
-    def _make_room(self, rows: int, dimensions: int) -> None:
-        import numpy
-
-        if self._matrix is not None and len(self._matrix) >= rows:
+    def _add(self, matrix: Any, total: int) -> None:
+        """Behind the rows there are; ``total`` is how many there will be."""
+        if self._codes is None and total > self._most:
+            first = matrix if self._matrix is None else self._matrix[: self._count]
+            self._codes = Codes(first.mean(axis=0, dtype="float32"), total)
+            if self._matrix is not None:
+                self._codes.add(first)
+                self._matrix = None
+        if self._codes is not None:
+            self._codes.add(matrix)
             return
-        kind = numpy.float32 if rows <= _ALL_AT_ONCE else numpy.float16
-        # Some to spare, so that vectors that come in few by few are not copied each time.
-        room = rows if self._matrix is None else rows + rows // 8
-        matrix = numpy.empty((room, dimensions), dtype=kind)
-        hashes = numpy.empty(room, dtype=numpy.int64)
-        if self._matrix is not None:
-            matrix[: self._count] = self._matrix[: self._count]
-            hashes[: self._count] = self._hashes[: self._count]
-        self._matrix, self._hashes = matrix, hashes
+        self._matrix = _with_room(self._matrix, self._count, total, matrix.shape[1])
+        self._matrix[self._count : self._count + len(matrix)] = matrix
 
-    def _scores(self, vector: Sequence[float]) -> Any:
+    def _scored(
+        self, connection: sqlite3.Connection, vector: Sequence[float], among: Any
+    ) -> tuple[Any, Any]:
+        """Hashes and cosines of the rows that may be closest, best first."""
         import numpy
 
         question = numpy.asarray(vector, dtype=numpy.float32)
-        matrix = self._matrix[: self._count]
-        if matrix.dtype == numpy.float32:
-            return matrix @ question
-        blocks = [
-            matrix[start : start + _BLOCK].astype(numpy.float32) @ question
-            for start in range(0, len(matrix), _BLOCK)
-        ]
-        return numpy.concatenate(blocks)
+        if self._codes is not None:
+            rows = self._codes.closest(vector, CANDIDATES, among)
+            scores = self._exact(connection, rows) @ question
+        elif among is not None:
+            rows, scores = among, self._matrix[among] @ question
+        else:
+            rows, scores = None, self._matrix[: self._count] @ question
+            if len(scores) > CANDIDATES:
+                rows = numpy.argpartition(-scores, CANDIDATES)[:CANDIDATES]
+                scores = scores[rows]
+        order = numpy.argsort(-scores, kind="stable")
+        return self._hashes[order if rows is None else rows[order]], scores[order]
 
-    @staticmethod
-    def _passages(connection: sqlite3.Connection, hashes: Iterable[int]) -> Mapping[int, list[int]]:
-        found: dict[int, list[int]] = {}
+    def _rows(self, hashes: Iterable[int]) -> Any:
+        """The rows of these hashes, as far as there are any."""
+        import numpy
+
+        known = self._hashes[: self._count]
+        if self._by_hash is None:
+            self._by_hash = numpy.argsort(known)
+        wanted = numpy.fromiter(set(hashes), dtype=numpy.int64)
+        places = numpy.searchsorted(known, wanted, sorter=self._by_hash)
+        rows = self._by_hash[numpy.minimum(places, self._count - 1)]
+        return rows[known[rows] == wanted]
+
+    def _exact(self, connection: sqlite3.Connection, rows: Any) -> Any:
+        """The vectors of these rows."""
+        import numpy
+
+        if self._codes is None:
+            return self._matrix[rows]
+        hashes = self._hashes[rows].tolist()
         marks = ",".join(map(str, hashes))
-        for id, hash in connection.execute(
-            f"SELECT id, hash FROM passages WHERE hash IN ({marks})"
-        ):
-            found.setdefault(hash, []).append(id)
-        return found
+        found = dict(
+            connection.execute(
+                f"SELECT hash, vector FROM vectors WHERE model = ? AND hash IN ({marks})",
+                (self.model,),
+            )
+        )
+        none = bytes(2 * len(self._codes.middle))
+        stored = b"".join(found.get(hash, none) for hash in hashes)
+        vectors = numpy.frombuffer(stored, dtype=numpy.float16).reshape(len(hashes), -1)
+        return vectors.astype(numpy.float32)
+
+
+def _with_room(array: Any, used: int, rows: int, *shape: int) -> Any:
+    """The array, or a larger one with the same beginning; int64 for a list, float32 for a matrix."""
+    import numpy
+
+    if array is not None and len(array) >= rows:
+        return array
+    # Some to spare, so that vectors that come in few by few are not copied each time.
+    room = rows if array is None else rows + rows // 8
+    larger = numpy.empty((room, *shape), dtype=numpy.float32 if shape else numpy.int64)
+    if array is not None:
+        larger[:used] = array[:used]
+    return larger
+
+
+def _passages(connection: sqlite3.Connection, hashes: Iterable[int]) -> Mapping[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    marks = ",".join(map(str, hashes))
+    for id, hash in connection.execute(f"SELECT id, hash FROM passages WHERE hash IN ({marks})"):
+        found.setdefault(hash, []).append(id)
+    return found
+
+
+def _hashes_of(connection: sqlite3.Connection, passages: set[int]) -> set[int]:
+    wanted = sorted(passages)
+    found: set[int] = set()
+    for start in range(0, len(wanted), 5_000):
+        marks = ",".join(map(str, wanted[start : start + 5_000]))
+        rows = connection.execute(f"SELECT hash FROM passages WHERE id IN ({marks})")
+        found.update(hash for (hash,) in rows)
+    return found
 
 
 def pending(

@@ -14,11 +14,13 @@ from typing import TypeVar
 
 from ...core.resolve import key, name_key
 from ..vault.scan import Entry, Scan, read_inside
+from . import bulk
 from .parse import Parsed, parse_file, passage_hash
+from .schema import writing
 
 Progress = Callable[[int, int], None]  # done, of how many
 
-_BATCH_FILES = 500
+_BATCH_FILES = 1_000
 _BATCH_BYTES = 4_000_000
 T = TypeVar("T")
 
@@ -51,6 +53,20 @@ def refresh(
     ]
     removed = known.keys() - {entry.path for entry in found.entries}
     forget(connection, sorted(removed))
+    in_bulk = bulk.is_unfinished(connection) or bulk.pays(len(changed), len(known))
+    if in_bulk:
+        # Whatever is taken out needs the indexes that a great many new rows come in without.
+        forget(connection, [entry.path for entry in changed if entry.path in known])
+        bulk.begin(connection)
+    _read_and_write(connection, root, changed, progress)
+    if in_bulk:
+        bulk.end(connection)
+    return Changes(tuple(entry.path for entry in changed), tuple(sorted(removed)))
+
+
+def _read_and_write(
+    connection: sqlite3.Connection, root: Path, changed: Sequence[Entry], progress: Progress | None
+) -> None:
     done = 0
     # SQLite works without the interpreter's lock: one batch is written while the next is read.
     with ThreadPoolExecutor(1) as writer:
@@ -65,12 +81,11 @@ def refresh(
                 progress(done, len(changed))
         if writing is not None:
             writing.result()
-    return Changes(tuple(entry.path for entry in changed), tuple(sorted(removed)))
 
 
 def take_in(connection: sqlite3.Connection, files: Sequence[Parsed]) -> None:
     """Replace what the index says about these files, in one transaction."""
-    with _writing(connection):
+    with writing(connection):
         _drop(connection, [parsed.entry.path for parsed in files])
         # Ids of passages are handed out once and never again: whoever holds one can tell that it is gone.
         (last,) = connection.execute(
@@ -106,21 +121,8 @@ def take_in(connection: sqlite3.Connection, files: Sequence[Parsed]) -> None:
 
 def forget(connection: sqlite3.Connection, paths: Sequence[str]) -> None:
     for batch in _taken(paths, _BATCH_FILES):
-        with _writing(connection):
+        with writing(connection):
             _drop(connection, batch)
-
-
-class _writing:
-    """A write transaction; it waits for others rather than failing half-way."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def __enter__(self) -> None:
-        self._connection.execute("BEGIN IMMEDIATE")
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        self._connection.execute("ROLLBACK" if kind else "COMMIT")
 
 
 def _insert_file(connection: sqlite3.Connection, parsed: Parsed) -> int:
