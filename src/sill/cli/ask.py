@@ -1,8 +1,10 @@
 """``sill ask``: one question, one answer, for people and for scripts."""
 
 import json
+import re
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -33,6 +35,7 @@ from .screen import Waiting, plain
     "--json", "as_json", is_flag=True, help="Print one JSON object instead of the answer."
 )
 @click.option("--no-stream", is_flag=True, help="Print the answer when it is whole.")
+@click.option("-q", "--quiet", is_flag=True, help="Nothing on standard error but errors.")
 @endpoint_options
 def command(
     question: str | None,
@@ -40,39 +43,57 @@ def command(
     go_on: bool,
     as_json: bool,
     no_stream: bool,
+    quiet: bool,
     **given: Any,
 ) -> int:
     """Ask QUESTION and print the answer on standard output.
 
-    Without QUESTION, or with `-`, the question is read from standard input. Everything else goes to
-    standard error. Exit code 0: complete; 1: refused, failed or partial; 2: usage; 130: interrupted.
+    What is piped in goes along below the question, as data: `git diff | sill ask "Any slips?"`. Without
+    QUESTION, or with `-`, standard input is the question. `[[Note]]` in it sends that note along.
+
+    Only the answer goes to standard output, everything else to standard error. Exit code 0: complete;
+    1: refused, failed or partial; 2: usage; 130: interrupted.
     """
     if question is None or question == "-":
         question = _from_stdin()
+    elif not sys.stdin.isatty():
+        question = with_data(question, _read_stdin())
     if no_stream:
         given["flags"] = {"profile.chat.stream": False}
-    return run_async(
-        answer(question, files, go_on=go_on, as_json=as_json, stream=not no_stream, given=given)
-    )
+    manner = Manner(go_on, as_json, stream=not no_stream, quiet=quiet)
+    return run_async(answer(question, files, manner, given))
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    go_on: bool = False
+    as_json: bool = False
+    stream: bool = True
+    quiet: bool = False
+
+
+def with_data(question: str, data: str) -> str:
+    """The question with a text below it, in a fence that the text cannot end; nothing is cut."""
+    if not data.strip():
+        return question
+    longest = max((len(run) for run in re.findall(r"`+", data)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{question}\n\nStandard input:\n{fence}\n{data.rstrip()}\n{fence}"
 
 
 async def answer(
-    question: str,
-    files: tuple[str, ...],
-    *,
-    go_on: bool = False,
-    as_json: bool = False,
-    stream: bool = True,
-    given: dict[str, Any],
+    question: str, files: tuple[str, ...], manner: Manner, given: dict[str, Any]
 ) -> int:
-    async with opened(given) as app:
+    as_json, stream = manner.as_json, manner.stream
+    async with opened(given, quiet=manner.quiet) as app:
         gathered = await app.gather(question, files)
         if gathered.refused:
             raise gathered.refused[0]
-        tell_unresolved(gathered.unresolved)
-        chat = await app.latest_chat() if go_on else None
+        if not manner.quiet:
+            tell_unresolved(gathered.unresolved)
+        chat = await app.latest_chat() if manner.go_on else None
         outcome: Finished | Refused | None = None
-        waiting = Waiting()
+        waiting = Waiting(is_silent=manner.quiet)
         printed = ""
         async for event in app.ask(chat, gathered.question):
             waiting.clear()
@@ -85,7 +106,8 @@ async def answer(
                         sys.stdout.flush()
                     printed += text
                 case Notice(text=text):
-                    click.echo(f"sill: {plain(text)}", err=True)
+                    if not manner.quiet:
+                        click.echo(f"sill: {plain(text)}", err=True)
                 case Finished() | Refused():
                     outcome = event
         assert outcome is not None
@@ -162,11 +184,14 @@ def report(app: App, outcome: Finished | Refused) -> dict[str, Any]:
 def _from_stdin() -> str:
     if sys.stdin.isatty():
         raise UsageError("there is no question", hint='sill ask "…", or pipe it in')
-    data = sys.stdin.buffer.read()
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise FileRefused("standard input", "not UTF-8 text") from None
+    text = _read_stdin()
     if not text.strip():
         raise UsageError("the question is empty", hint='sill ask "…", or pipe it in')
     return text.rstrip("\n")
+
+
+def _read_stdin() -> str:
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError:
+        raise FileRefused("standard input", "not UTF-8 text") from None

@@ -102,14 +102,18 @@ def _show_warnings() -> None:
     logging.basicConfig(format="sill: %(message)s", level=logging.WARNING)
 
 
-def opened(given: dict[str, Any]) -> "AbstractAsyncContextManager[App]":
-    return open_where(settled(given))
+def opened(given: dict[str, Any], *, quiet: bool = False) -> "AbstractAsyncContextManager[App]":
+    return open_where(settled(given), quiet=quiet)
 
 
-def open_where(where: Where) -> "AbstractAsyncContextManager[App]":
+def open_where(where: Where, *, quiet: bool = False) -> "AbstractAsyncContextManager[App]":
     from ..app import open_app
 
-    return open_app(where.settings, where.folder, progress)
+    return open_app(where.settings, where.folder, _silent if quiet else progress)
+
+
+def _silent(text: str) -> None:
+    """Nobody wants to know."""
 
 
 def progress(text: str) -> None:

@@ -119,11 +119,13 @@ def shows_links(environment: Mapping[str, str]) -> bool:
 class Waiting:
     """A line that says what is awaited, on a terminal only, gone at the first word."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_silent: bool = False) -> None:
         self._shown = False
+        self._is_silent = is_silent
 
     def show(self, text: str) -> None:
-        if sys.stderr.isatty() and sys.stdout.isatty() and is_styled(sys.stderr):
+        is_seen = sys.stdout.isatty() and is_styled(sys.stderr)
+        if is_seen and not self._is_silent:
             sys.stderr.write(f"\r{plain(text)}\x1b[K")
             sys.stderr.flush()
             self._shown = True

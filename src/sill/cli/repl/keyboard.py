@@ -81,6 +81,7 @@ def unseen() -> Iterator[None]:
     before = termios.tcgetattr(sys.stdin)
     after = termios.tcgetattr(sys.stdin)
     after[3] &= ~(termios.ECHO | termios.ICANON)
+    after[3] |= termios.NOFLSH  # Ctrl-C is no reason to forget what was typed
     termios.tcsetattr(sys.stdin, termios.TCSANOW, after)
     try:
         yield

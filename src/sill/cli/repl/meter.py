@@ -7,6 +7,7 @@ from ..screen import plain
 
 if TYPE_CHECKING:
     from ...app import App
+    from ...ports import StoredTurn
     from .session import Session
 
 _BAR = 10
@@ -65,6 +66,12 @@ def _bar(part: float) -> str:
     return "▰" * filled + "▱" * (_BAR - filled)
 
 
+async def _spoken(app: "App", turn: "StoredTurn") -> int:
+    """The tokens of an answer that nobody has billed."""
+    said = [m.text for m in turn.messages if m.role == "assistant" and m.carries is None]
+    return sum((await app.chat.counter.count(said)).tokens) if said else 0
+
+
 async def measured(session: "Session", app: "App") -> Meter:
     """The meter for the session's chat as it is stored."""
     from ...core.usage import plan_from_json
@@ -82,6 +89,6 @@ async def measured(session: "Session", app: "App") -> Meter:
         return meter
     turn, certificate = last[-1], last[-1].certificate
     prompt = certificate.predicted if certificate.actual is None else certificate.actual
-    reply = turn.usage.completion if turn.usage else 0
+    reply = turn.usage.completion if turn.usage else await _spoken(app, turn)
     evicts = plan_from_json(turn.plan).next_evicts if turn.plan else False
     return replace(meter, used=prompt + reply, kind=certificate.kind, evicts=evicts)
