@@ -25,6 +25,7 @@ from .connect import Connection, Progress
 from .gather import Gathered, gather
 from .seat import Seat, Seats, limits, shown_price
 from .titles import TitleBy, name_chat, title_by
+from .tools import tools_of
 
 CUT = ("partial", "cancelled")
 DAY = 86_400
@@ -219,6 +220,7 @@ async def open_over(store: Store, ground: Ground, profile: str = "chat") -> Asyn
     async with AsyncExitStack() as stack:
         purse = Purse(store, limits(settings))
         seats = Seats(settings, profile, store, stack, progress, str(folder), purse, ground.counter)
+        seats.tools = tools_of(settings, store, folder, stack)
         failover = Failover(seats.arrange())
         await failover.open(lambda text: progress(f"sill: {text}"))
         yield App(

@@ -24,6 +24,16 @@ def system_prompt(settings: Settings, profile: str, *, is_tiny: bool = False) ->
     return compose(text, {"INSTRUCTIONS": settings.get("instructions", str) or ""})
 
 
+def shares_asked_for(settings: Settings, profile: str) -> tuple[tuple[str, float], ...]:
+    """Shares that were given with the command, not by settings: a chat keeps them."""
+    found = ((f.name, settings.value(f"profile.{profile}.share_{f.name}")) for f in fields(Shares))
+    return tuple(
+        (name, one.value)
+        for name, one in found
+        if one.origin == "flag" and isinstance(one.value, float)
+    )
+
+
 def profile_numbers(settings: Settings, profile: str) -> Profile:
     """The profile's own numbers where the settings have them, the shipped ones elsewhere."""
     shipped = PROFILES[profile]

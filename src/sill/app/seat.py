@@ -11,25 +11,29 @@ from ..adapters.models.ollama import OllamaModel
 from ..adapters.models.openai import OpenAIModel
 from ..adapters.models.prices import find_price, load_package
 from ..adapters.models.retry import CLOUD, LOCAL, Clocks
+from ..core.budget import PROFILES
 from ..core.cost import DOLLAR, Price, dollars
 from ..core.render import Layout
 from ..engine.chat import Chat
 from ..engine.failover import Place
 from ..engine.money import Limits, Purse, Till
+from ..engine.offering import Toolkit
 from ..engine.prepare import Call
 from ..engine.recall import Recollection
 from ..errors import SettingsError
-from ..ports import Store, TokenCounter
+from ..ports import Store, TokenCounter, ToolBox
 from ..records import Attempt, Cap
 from ..settings import Settings
 from .connect import Connection, Progress, Wanted, connect, wanted, wanted_instead
 from .counting import choose_counter, counting_by
-from .profile import profile_numbers, system_prompt
+from .profile import profile_numbers, shares_asked_for, system_prompt
+from .tools import are_wanted
 
 # Chosen by looking at four long dialogues: of 240 questions 88 % score over the first and 64 % over the second;
 # of 14 sentences of small talk, asked in each, a third and none. A window that gives way loses the server's
 # prefix cache, so that takes the surer sign.
 RECALL_LEAST, RECALL_INSISTS = 0.1, 0.3
+LINK_SHARE = 0.2
 
 NO_CONSENT = (
     "it is not on this machine, and what you write leaves it only where your settings say"
@@ -60,6 +64,7 @@ class Seats:
     counter: TokenCounter | None = None  # the caller's own, for every model
     all: list[Seat] = field(default_factory=list)
     recollection: Recollection | None = None
+    tools: ToolBox | None = None
 
     def __post_init__(self) -> None:
         if self.settings.get("recall", bool) is not False:
@@ -114,6 +119,7 @@ class Seats:
         self.stack.push_async_callback(model.close)
         endpoint = parse_endpoint(there.base_url)
         price = find_price(there.model, endpoint, settings.prices())
+        link_share = settings.of_profile(profile, "link_share", float)
         call = Call(
             model=there.model,
             profile=profile_numbers(settings, profile),
@@ -123,7 +129,10 @@ class Seats:
             shortfall=counted.counter.tokenizer.margin,
             ratio=counted.ratio,
             limit_name=endpoint.limit_name,
+            link_share=LINK_SHARE if link_share is None else link_share,
+            told=shares_asked_for(settings, profile),
         )
+        may_call = are_wanted(settings, profile, is_tiny=there.is_bundled)
         seat.connection, seat.counting = there, counted.reason
         seat.place.name = f"{there.model} at {there.shown_at}"
         return Chat(
@@ -136,6 +145,7 @@ class Seats:
             till=self._till(model, price),
             wire=model.wire,
             recollection=self.recollection,
+            toolkit=Toolkit(self.tools, counted.counter) if self.tools and may_call else None,
         )
 
     def _till(self, model: OpenAIModel | OllamaModel, price: Price | None) -> Till:
@@ -160,7 +170,7 @@ def model_for(
 
 
 def clocks(settings: Settings, profile: str, there: Connection) -> Clocks:
-    usual = LOCAL if there.is_local else CLOUD
+    usual = LOCAL if there.is_local else replace(CLOUD, idle=PROFILES[profile].timeout)
     given = {
         name: settings.of_profile(profile, f"{name}_timeout", float)
         for name in ("connect", "first", "idle")

@@ -39,7 +39,7 @@ class Profile:
     low: float = 0.60  # ... until no more than this part is filled
     shares: Shares = field(default_factory=Shares)
     temperature: float = 0.2
-    timeout: float = 60.0  # seconds without a sign of life from the model
+    timeout: float = 60.0  # seconds without a sign of life from a model that is not on this machine
     prefix: int = 0  # completion and edit: tokens of text before the cursor, at most
     suffix: int = 0
 

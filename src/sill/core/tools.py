@@ -23,10 +23,11 @@ _BRIEF = 80  # characters of arguments that people are shown
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """``is_core``: offered whenever any tool is."""
+    """``is_core``: offered whenever any tool is. ``origin`` says whose it is; Sill's own have none."""
 
     schema: ToolSchema
     is_core: bool = False
+    origin: str = ""
 
     @property
     def name(self) -> str:
@@ -35,10 +36,10 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """``offered`` in the order in which the tools came; ``left_out`` are names."""
+    """Both in the order in which the tools came."""
 
     offered: tuple[Tool, ...]
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[Tool, ...] = ()
 
 
 def choose(tools: Sequence[Tool], sizes: Mapping[str, int], share: int, question: str) -> Choice:
@@ -59,7 +60,7 @@ def only(tools: Sequence[Tool], names: Collection[str]) -> Choice:
     """Those tools that still exist, in the order in which the tools came."""
     return Choice(
         tuple(tool for tool in tools if tool.name in names),
-        tuple(tool.name for tool in tools if tool.name not in names),
+        tuple(tool for tool in tools if tool.name not in names),
     )
 
 

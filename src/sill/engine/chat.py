@@ -238,10 +238,12 @@ class Chat:
         if isinstance(reply.error, Unsupported) and reply.sent.request.tools:
             self.toolkit = None
             self.learned = f"{self.model.name} takes no tools; none are offered from now on"
-        if not isinstance(reply.error, Overflow):
-            return
-        window, prompt = reply.error.window, reply.error.prompt
-        predicted = reply.sent.certificate.predicted
+        if isinstance(reply.error, Overflow):
+            self.learn(reply.error, reply.sent.certificate.predicted)
+
+    def learn(self, refused: Overflow, predicted: int) -> None:
+        """Plan from now on for what the endpoint said when it refused a prompt of ``predicted`` tokens."""
+        window, prompt = refused.window, refused.prompt
         if window and window < self.call.window:
             self.call = replace(self.call, window=window)
             self.learned = (

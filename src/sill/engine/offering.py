@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..core.request import ChatRequest, ToolSchema, WireMessage, encode
@@ -50,7 +50,7 @@ class Toolkit:
             same = only(tools, sticky)
             offered = await self._toolset(call, same)
             if offered.tokens <= share or all(tool.is_core for tool in same.offered):
-                return offered
+                return replace(offered, missed=())  # it was told when the set was chosen
         whole = await self._toolset(call, Choice(tuple(tools)))
         if whole.tokens <= share:
             return whole
@@ -74,7 +74,9 @@ class Toolkit:
 
     async def _toolset(self, call: Call, choice: Choice) -> Toolset:
         schemas = tuple(tool.schema for tool in choice.offered)
-        return Toolset(schemas, await self._cost(call, schemas), choice.left_out)
+        left_out = tuple(tool.name for tool in choice.left_out)
+        missed = tuple(tool.name for tool in choice.left_out if tool.origin)
+        return Toolset(schemas, await self._cost(call, schemas), left_out, missed)
 
     async def _cost(self, call: Call, schemas: tuple[ToolSchema, ...]) -> int:
         """What a request gets longer by: some templates say a lot more than the schemas."""

@@ -34,7 +34,7 @@ async def planned_question(
     there is no room for tools, none are offered.
     """
     last = await last_plan(desk.store, history)
-    question = remembering(question, last)
+    question = remembering(question, last, desk.call)
     call = with_shares(desk.call, question.shares)
     told = await news(desk.store, chat, history) if chat is not None else ""
     recalling = None
@@ -75,10 +75,11 @@ async def last_plan(store: Store, history: History) -> Plan | None:
         return None  # of another version of the program
 
 
-def remembering(question: Question, last: Plan | None) -> Question:
-    """The question with the shares its chat was given before, where it has none of its own."""
-    shares = dict(last.shares) if last is not None else {}
-    return replace(question, shares=tuple((shares | dict(question.shares)).items()))
+def remembering(question: Question, last: Plan | None, call: Call) -> Question:
+    """The question with the shares its chat was given before, where nobody asks for others now."""
+    before = dict(last.shares) if last is not None else {}
+    shares = before | dict(call.told) | dict(question.shares)
+    return replace(question, shares=tuple(shares.items()))
 
 
 def with_shares(call: Call, shares: tuple[tuple[str, float], ...]) -> Call:

@@ -47,8 +47,9 @@ class Call:
     ratio: float = 1.0
     limit_name: LimitName = "max_tokens"
     link_share: float = (
-        0.2  # of the free room: up to this, a linked note is sent and not left to be read
+        0.2  # of the free room: up to this a linked note is sent, not left to be read
     )
+    told: tuple[tuple[str, float], ...] = ()  # shares that were asked for, which a chat then keeps
 
     @property
     def budget(self) -> Budget:
@@ -74,11 +75,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Toolset:
-    """The tools a request offers, what their schemas cost in it, and the names of those left out."""
+    """The tools a request offers, what their schemas cost in it, and the names of those left out.
+
+    ``missed`` are those of them that the user added and has not been told about yet.
+    """
 
     schemas: tuple[ToolSchema, ...] = ()
     tokens: int = 0
     left_out: tuple[str, ...] = ()
+    missed: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -106,6 +111,7 @@ class Prepared:
     ask: Ask | None = None  # what it was planned from, for the tool rounds that may follow
     turns: tuple[Turn, ...] = ()
     call: Call | None = None
+    missed: tuple[str, ...] = ()  # tools that the user added and that there was no room for
 
 
 async def prepare(
@@ -159,7 +165,9 @@ async def prepare(
             plan = replace(plan, shares=question.shares)
             certificate = _certificate(counter, counts)
             files = _shown(turns, plan)
-            return Prepared(plan, request, certificate, new, files, ask, tuple(turns), call)
+            missed = beside.tools.missed
+            sized = tuple(turns)
+            return Prepared(plan, request, certificate, new, files, ask, sized, call, missed)
         limits = limits.less(excess)
     reason = "the endpoint counts more tokens than the parts of the request add up to"
     return Refused(counts.tokens[0], call.budget.room, reason)

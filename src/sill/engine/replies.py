@@ -85,12 +85,10 @@ def omissions(ready: Prepared) -> list[Notice]:
         for item in ready.plan.items
         if item.kind == "file" and item.fate == "omitted" and item.new
     ]
-    tools = [
-        Notice(f"{item.name} are not offered to the model: {item.reason}")
-        for item in ready.plan.items
-        if item.kind == "tools" and item.fate == "omitted"
-    ]
-    return files + tools
+    if not ready.missed:
+        return files
+    share = f"tool schemas may take {ready.plan.budget.tools:,} tokens"
+    return [*files, Notice(f"not offered to the model, as {share}: {', '.join(ready.missed)}")]
 
 
 _STATUS: dict[Outcome, Status] = {

@@ -179,6 +179,8 @@ def _checked(key: str, given: Any, where: str) -> Scalar:
     spec = spec_of(key)
     if spec is None:
         raise _unknown(key, where)
+    if isinstance(given, bool) and str(given).lower() in spec.choices:
+        given = str(given).lower()  # `true` where there is a third way beside yes and no
     if spec.kind is float and isinstance(given, int) and not isinstance(given, bool):
         given = float(given)
     if not isinstance(given, spec.kind) or (spec.kind is not bool and isinstance(given, bool)):

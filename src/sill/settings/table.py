@@ -30,6 +30,8 @@ _ENDPOINT = {
     "window": Spec(int, "context window in tokens, where the endpoint does not tell", low=256),
 }
 
+_TOOLS_HELP = "let chats read, search and propose by tools; `auto`: all but the bundled model's"
+
 _PROFILE = {
     **_ENDPOINT,
     "reply": Spec(int, "tokens kept free for the answer", low=1),
@@ -49,6 +51,13 @@ _PROFILE = {
     },
     "temperature": Spec(float, "sampling temperature", low=0, high=2),
     "layout": Spec(str, "how hidden context is sent", choices=("folded", "separate")),
+    "tools": Spec(str, _TOOLS_HELP, choices=("auto", "true", "false")),
+    "link_share": Spec(
+        float,
+        "share of the free room up to which a linked note is sent; a longer one is left to be read by tool",
+        low=0,
+        high=1,
+    ),
     "template": Spec(str, "id of the system prompt"),
     "enabled": Spec(bool, "`false` switches edits, suggestions or completions off"),
     "format": Spec(
@@ -87,6 +96,7 @@ _GLOBAL = {
     "local_model": Spec(str, "path to the GGUF file of the local model"),
     "local_window": Spec(int, "context window of the local model", low=256),
     "recall": Spec(bool, "bring back what left the window when a question needs it", True),
+    "tools": Spec(str, _TOOLS_HELP, "auto", choices=("auto", "true", "false")),
     "summaries": Spec(
         str,
         "how turns that leave the window are summed up: by sentences of theirs, or by the model",

@@ -1,0 +1,1 @@
+"""Sill's own tools."""
