@@ -180,6 +180,12 @@ class Turns:
         mine = (one for one in self._tasks.values() if one.owner == owner and one.chat == chat)
         return next(mine, None)
 
+    def stop_all(self, owner: str) -> None:
+        """End every answer that is being written for this owner, and keep what came."""
+        for one in self._tasks.values():
+            if one.owner == owner:
+                one.stop.set()
+
     def find(self, owner: str, turn: str) -> Running | None:
         """The turn if it is this owner's and was in flight here a moment ago."""
         self._forget()

@@ -17,6 +17,7 @@ from . import (
     pages,
     proposals,
     turns,
+    users,
     workspace,
 )
 from .answers import handle_errors
@@ -55,9 +56,15 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 
 
 def create_app(
-    service: Service, sessions: Sessions | None = None, rules: Rules | None = None
+    service: Service,
+    sessions: Sessions | None = None,
+    rules: Rules | None = None,
+    door: users.Door | None = None,
 ) -> FastAPI:
-    """The API and the page over ``service``. Put it behind a ``Guard``: it lets everybody in itself."""
+    """The API and the page over ``service``. Put it behind a ``Guard``: it lets everybody in itself.
+
+    With a ``door`` several people share it, each by name and password.
+    """
     app = FastAPI(
         title="Sill",
         version=__version__,
@@ -68,7 +75,8 @@ def create_app(
     app.state.service = service
     app.state.sessions = sessions or Sessions()
     app.state.rules = rules or local_rules(0)
+    app.state.door, app.state.multi_user = door, door is not None
     handle_errors(app)
-    for router in ROUTERS:
+    for router in ROUTERS if door is None else [users.router, *ROUTERS]:
         app.include_router(router)
     return app

@@ -33,9 +33,15 @@ def attach(scope: Scope, identity: Identity) -> None:
     scope[_KEY] = identity
 
 
+def identity_in(scope: Scope) -> Identity | None:
+    """Whom the guard let in; None on what everybody may see."""
+    identity = scope.get(_KEY)
+    return identity if isinstance(identity, Identity) else None
+
+
 def who(request: Request) -> Identity:
     """The identity the guard let in. A route cannot be reached without one."""
-    identity = request.scope.get(_KEY)
-    if not isinstance(identity, Identity):
+    identity = identity_in(request.scope)
+    if identity is None:
         raise RuntimeError("a route was reached without passing the guard")
     return identity

@@ -1,0 +1,138 @@
+"""Several people, one server: who comes in, and what is taken from them again at once."""
+
+import secrets
+import time
+from dataclasses import dataclass
+from html import escape
+from typing import Annotated
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from ..app.accounts import digest, is_password
+from ..core.access import Rate, User, user_name
+from ..ports import Accounts
+from .depend import Who
+from .guard import Shown
+from .identity import Identity
+from .schemas.common import Done
+from .sessions import SESSION_SECONDS
+
+LOGIN_RATE = Rate(per_minute=5, burst=5)
+MOST_FORM = 4_096  # bytes
+WRONG = "That name and password do not go together."
+SLOWER = "Too many tries: wait a minute."
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Looks everybody up anew every time, so that who was sent away stays away."""
+
+    accounts: Accounts
+
+    async def authenticate(self, shown: Shown) -> Identity | None:
+        if shown.bearer is not None:
+            hashed = digest(shown.bearer)
+            return _identity(await self.accounts.bearer(hashed), "bearer", hashed)
+        if shown.cookie is not None:
+            hashed = digest(shown.cookie)
+            return _identity(await self.accounts.session(hashed), "cookie", hashed)
+        return None
+
+    async def still(self, identity: Identity) -> bool:
+        """Whether they may still be what they were when they came in."""
+        match identity.via:
+            case "bearer":
+                user = await self.accounts.bearer(identity.session)
+            case "cookie":
+                user = await self.accounts.session(identity.session)
+        return user is not None and user.id == identity.owner and user.may(identity.role)
+
+    async def login(self, name: str, password: str) -> str | None:
+        """The cookie of a new session; None if the two do not go together."""
+        known = await self.accounts.named(user_name(name) or "")
+        hashed = known[1] if known else ""
+        if not await is_password(hashed, password) or known is None:
+            return None
+        cookie = secrets.token_urlsafe(32)
+        expires = round((time.time() + SESSION_SECONDS) * 1000)
+        await self.accounts.add_session(known[0].id, digest(cookie), expires)
+        return cookie
+
+    async def may_try(self, name: str, address: str) -> bool:
+        """At most so many tries a minute for one account, and from one address."""
+        waits = [
+            await self.accounts.take(f"login:{what}", "logins", LOGIN_RATE)
+            for what in (f"name:{digest(user_name(name) or '')}", f"from:{digest(address)}")
+        ]
+        return not any(waits)
+
+
+def _identity(user: User | None, via: str, hashed: str) -> Identity | None:
+    if user is None:
+        return None
+    return Identity(user.id, user.role, "bearer" if via == "bearer" else "cookie", hashed)
+
+
+# --- The page ------------------------------------------------------------------------------------
+
+_FORM = """<!doctype html><html lang="en"><title>Sill</title><h1>Sill</h1>{problem}
+<form method="post" action="/login">
+<p><label>Name <input name="name" autocomplete="username" required autofocus></label></p>
+<p><label>Password <input name="password" type="password" autocomplete="current-password" required></label></p>
+<p><button>Log in</button></p></form></html>"""
+
+router = APIRouter()
+
+
+def _door(request: Request) -> Door:
+    door = request.app.state.door
+    assert isinstance(door, Door)
+    return door
+
+
+TheDoor = Annotated[Door, Depends(_door)]
+
+
+@router.get("/login", include_in_schema=False)
+async def login_page() -> Response:
+    return _page()
+
+
+@router.post("/login", include_in_schema=False)
+async def login(request: Request, door: TheDoor) -> Response:
+    """Name and password for a cookie."""
+    body = await request.body()
+    fields = parse_qs(body[:MOST_FORM].decode(errors="replace"), keep_blank_values=True)
+    name, password = (fields.get(key, [""])[0] for key in ("name", "password"))
+    address = request.client.host if request.client else ""
+    if not await door.may_try(name, address):
+        return _page(SLOWER, 429, {"retry-after": "60"})
+    cookie = await door.login(name, password)
+    if cookie is None:
+        return _page(WRONG, 401)
+    rules = request.app.state.rules
+    answer = RedirectResponse("/", 303)
+    answer.set_cookie(
+        rules.cookie,
+        cookie,
+        max_age=round(SESSION_SECONDS),
+        path="/",
+        httponly=True,
+        samesite="strict",
+        secure=rules.scheme == "https",
+    )
+    return answer
+
+
+@router.post("/api/v1/logout", tags=["session"])
+async def logout(identity: Who, door: TheDoor) -> Done:
+    """End this session, for good."""
+    await door.accounts.end_session(identity.session)
+    return Done()
+
+
+def _page(problem: str = "", status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    said = f'<p role="alert">{escape(problem)}</p>' if problem else ""
+    return HTMLResponse(_FORM.format(problem=said), status, headers)
