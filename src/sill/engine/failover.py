@@ -96,7 +96,7 @@ class Failover:
 
     async def _answer(self, asking: Asking) -> AsyncGenerator[Event, None]:
         ended: Finished | Refused | None = None  # how the first place failed
-        for number in self._order(asking.chat):
+        for number in self.order(asking.chat):
             place = self.places[number]
             if ended is not None and asking.is_stopped:
                 break
@@ -138,7 +138,8 @@ class Failover:
         assert ended is not None
         yield ended
 
-    def _order(self, chat: str | None) -> tuple[int, ...]:
+    def order(self, chat: str | None) -> tuple[int, ...]:
+        """The numbers of the places to ask, first to last; never none."""
         now = self.clock()
         self._stuck = {key: stuck for key, stuck in self._stuck.items() if stuck.holds(now)}
         stuck = self._stuck.get(chat) or self._stuck.get(None)
@@ -152,9 +153,17 @@ class Failover:
     def _settle(self, last: Finished | Refused, number: int) -> None:
         if isinstance(last, Refused) or last.outcome not in ("complete", "partial"):
             return
+        self.answered(number, last.chat)
+
+    def missed(self, number: int) -> None:
+        """The place did not answer."""
+        self.places[number].breaker = self.places[number].breaker.failed(self.clock())
+
+    def answered(self, number: int, chat: str | None) -> None:
+        """The place works, and a chat that had to change to it stays there for a while."""
         self.places[number].breaker = Breaker()
         if number > 0:
-            self._stick(last.chat, number)
+            self._stick(chat, number)
 
     def _stick(self, chat: str | None, number: int) -> None:
         """From the first answer on: a chat that stays with a fallback goes back all the same."""
