@@ -19,6 +19,14 @@ class ChatInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Pin:
+    """Something that is to stay in a chat's window: a turn, or a file by its path."""
+
+    turn: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Recorded:
     """One request of a turn: the exact bytes and how they were counted."""
 

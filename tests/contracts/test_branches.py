@@ -7,6 +7,7 @@ import pytest
 from sill.app.branches import fork, switch, tree
 from sill.core.branches import Node
 from sill.errors import UsageError
+from sill.records import Pin
 from tests.store.examples import closing, opening, say
 from tests.store.servers import new_postgres  # noqa: F401
 
@@ -109,5 +110,41 @@ def test_a_failed_turn_is_not_where_a_branch_ends(keep):  # noqa: F811
         await store.finish(failed, closing("half", "failed"))
 
         assert await switch(store, chat, one) == two
+
+    keep(check)
+
+
+def test_pins_stay_with_their_chat_in_the_order_they_were_made(keep):  # noqa: F811
+    async def check(store):
+        chat, elsewhere = await store.new_chat("w"), await store.new_chat("w")
+        turn, foreign = await say(store, chat, "one"), await say(store, elsewhere, "one")
+        for pin in (Pin(path="b.md"), Pin(turn=turn), Pin(path="a.md"), Pin(path="b.md")):
+            await store.pin(chat, pin)
+        with pytest.raises(UsageError):
+            await store.pin(chat, Pin(turn=foreign))
+
+        assert await store.pins(chat) == [Pin(path="b.md"), Pin(turn=turn), Pin(path="a.md")]
+        assert (await store.copy_chat(chat)).pins == tuple(await store.pins(chat))
+        assert await store.unpin(chat, Pin(path="b.md")) is True
+        assert await store.unpin(chat, Pin(path="b.md")) is False
+        assert await store.pins(chat) == [Pin(turn=turn), Pin(path="a.md")]
+        assert await store.pins(elsewhere) == []
+        await store.delete_chat(chat)
+        with pytest.raises(UsageError):
+            await store.pins(chat)
+
+    keep(check)
+
+
+def test_an_imported_chat_has_its_pins(keep):  # noqa: F811
+    async def check(store):
+        chat = await store.new_chat("w")
+        turn = await say(store, chat, "one")
+        await store.pin(chat, Pin(turn=turn))
+        copy = await store.copy_chat(chat)
+        await store.delete_chat(chat)
+        await store.add_copy(copy)
+
+        assert await store.pins(chat) == [Pin(turn=turn)]
 
     keep(check)

@@ -13,14 +13,14 @@ from pathlib import Path
 from sill.adapters.store import migrations, open_store, schema
 from sill.adapters.store.words import visible_text
 from sill.core.messages import Epoch
-from sill.records import Attempt, Settlement, StoredProposal
+from sill.records import Attempt, Pin, Settlement, StoredProposal
 from tests.store.examples import CERTIFICATE, EVERYTHING, closing, opening
 
 VERSIONS = Path(__file__).parent / "versions"
 BETWEEN = "\n--;\n"
 KEYED = (
     *("chats", "contents", "turns", "requests"),
-    *("tokenizers", "attempts", "proposals", "memories"),
+    *("tokenizers", "attempts", "proposals", "memories", "pins"),
 )
 
 
@@ -40,6 +40,7 @@ async def fill(path: Path) -> dict[int, str]:
     await store.settle_attempt(attempt, Settlement("complete", 200, None, 3))
     await store.add_proposal(StoredProposal("p", chat, second, "{}"))
     await store.note("w", "tea")
+    await store.pin(chat, Pin(turn=first))
     keys = (1, 2)
     texts = [await store._database.read(lambda t, k=key: visible_text(t, k)) for key in keys]
     await store.close()

@@ -13,6 +13,7 @@ from ..records import (
     Found,
     Note,
     OverCap,
+    Pin,
     ProposalStatus,
     Recorded,
     Settlement,
@@ -96,6 +97,7 @@ class ChatCopy:
     requests: Mapping[str, tuple[Recorded, ...]]  # by turn
     proposals: tuple[StoredProposal, ...] = ()
     attempts: tuple[StoredAttempt, ...] = ()
+    pins: tuple[Pin, ...] = ()
 
 
 class Store(Protocol):
@@ -204,6 +206,18 @@ class Store(Protocol):
 
     async def branch(self, chat: str, turn: str | None) -> None:
         """Let the next turn continue this one (None: begin anew). Nothing is lost."""
+        ...
+
+    async def pin(self, chat: str, pin: Pin) -> None:
+        """Keep it in the chat's window through evictions. ``UsageError`` for a turn that is not the chat's."""
+        ...
+
+    async def unpin(self, chat: str, pin: Pin) -> bool:
+        """Whether it was pinned."""
+        ...
+
+    async def pins(self, chat: str) -> list[Pin]:
+        """In the order in which they were pinned."""
         ...
 
     async def partial(self, turn: str) -> str:

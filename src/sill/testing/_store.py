@@ -17,6 +17,7 @@ from ..records import (
     Found,
     Note,
     OverCap,
+    Pin,
     ProposalStatus,
     Recorded,
     Settlement,
@@ -35,6 +36,7 @@ class _Chat:
     head: str | None = None  # the finished turn that the next one continues
     turns: list[str] = field(default_factory=list)
     used_before: int = 0  # the open turn
+    pins: list[Pin] = field(default_factory=list)
 
 
 class MemoryStore:
@@ -237,6 +239,22 @@ class MemoryStore:
             raise UsageError(f"the chat has no turn {turn}")
         self._find(chat).head = turn
 
+    async def pin(self, chat: str, pin: Pin) -> None:
+        found = self._find(chat)
+        if pin.turn and pin.turn not in found.turns:
+            raise UsageError(f"the chat has no turn {pin.turn}")
+        if pin not in found.pins:
+            found.pins.append(pin)
+
+    async def unpin(self, chat: str, pin: Pin) -> bool:
+        found = self._find(chat)
+        was_pinned = pin in found.pins
+        found.pins = [one for one in found.pins if one != pin]
+        return was_pinned
+
+    async def pins(self, chat: str) -> list[Pin]:
+        return list(self._find(chat).pins)
+
     async def turn(self, turn: str) -> StoredTurn | None:
         return self._turns.get(turn)
 
@@ -260,13 +278,14 @@ class MemoryStore:
             {turn.id: tuple(self._requests[turn.id]) for turn in turns},
             tuple(await self.proposals(chat)),
             tuple(await self.attempts(chat=chat)),
+            tuple(found.pins),
         )
 
     async def add_copy(self, copy: ChatCopy) -> None:
         if copy.info.id in self._chats or any(turn.id in self._turns for turn in copy.turns):
             raise UsageError("the chat is here already", hint="delete it first")
         ids = [turn.id for turn in copy.turns]
-        self._chats[copy.info.id] = _Chat(copy.info, copy.head, ids)
+        self._chats[copy.info.id] = _Chat(copy.info, copy.head, ids, pins=list(copy.pins))
         for turn in copy.turns:
             self._requests[turn.id] = list(copy.requests[turn.id])
             last = self._requests[turn.id][-1:]

@@ -1,7 +1,7 @@
 """Chats: made, found, named, put away, branched, deleted."""
 
 from ...errors import UsageError
-from ...records import ChatInfo
+from ...records import ChatInfo, Pin
 from . import contents, leases, words
 from .database import Row, Transaction
 from .leases import LeaseTimes
@@ -154,6 +154,7 @@ async def delete(transaction: Transaction, chat: str, holder: str, times: LeaseT
     await contents.forget(transaction, key)
     await transaction.run("DELETE FROM turns WHERE chat = ? AND owner = ?", key, owner)
     await transaction.run("DELETE FROM leases WHERE chat = ? AND owner = ?", key, owner)
+    await transaction.run("DELETE FROM pins WHERE chat = ? AND owner = ?", key, owner)
     await transaction.run("DELETE FROM proposals WHERE chat = ? AND owner = ?", chat, owner)
     await transaction.run("DELETE FROM chats WHERE key = ? AND owner = ?", key, owner)
 
@@ -168,3 +169,44 @@ async def unused(transaction: Transaction, since_ms: int) -> list[str]:
         since_ms,
     )
     return [id for (id,) in rows]
+
+
+# --- What stays in the window ---------------------------------------------------------------------
+
+
+async def pin(transaction: Transaction, chat: str, one: Pin) -> None:
+    key = await key_of(transaction, chat)
+    if one.turn and not await transaction.row(
+        "SELECT 1 FROM turns WHERE owner = ? AND id = ? AND chat = ?",
+        transaction.owner,
+        one.turn,
+        key,
+    ):
+        raise UsageError(f"the chat has no turn {one.turn}")
+    await transaction.run(
+        "INSERT INTO pins (owner, chat, turn, path) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        transaction.owner,
+        key,
+        one.turn,
+        one.path,
+    )
+
+
+async def unpin(transaction: Transaction, chat: str, one: Pin) -> bool:
+    removed = await transaction.run(
+        "DELETE FROM pins WHERE chat = ? AND owner = ? AND turn = ? AND path = ?",
+        await key_of(transaction, chat),
+        transaction.owner,
+        one.turn,
+        one.path,
+    )
+    return bool(removed)
+
+
+async def pins(transaction: Transaction, chat: str) -> list[Pin]:
+    rows = await transaction.rows(
+        "SELECT turn, path FROM pins WHERE chat = ? AND owner = ? ORDER BY key",
+        await key_of(transaction, chat),
+        transaction.owner,
+    )
+    return [Pin(turn, path) for turn, path in rows]

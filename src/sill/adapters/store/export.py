@@ -10,7 +10,15 @@ from typing import Any
 from ...core.messages import Message
 from ...errors import UsageError
 from ...ports import ChatCopy, StoredTurn
-from ...records import Attempt, ChatInfo, Recorded, Settlement, StoredAttempt, StoredProposal
+from ...records import (
+    Attempt,
+    ChatInfo,
+    Pin,
+    Recorded,
+    Settlement,
+    StoredAttempt,
+    StoredProposal,
+)
 from . import codec
 from .recorder import Piece, Recording, record
 
@@ -49,6 +57,7 @@ def to_json(copy: ChatCopy) -> str:
         "turns": turns,
         "proposals": [asdict(proposal) for proposal in copy.proposals],
         "attempts": [asdict(attempt) for attempt in copy.attempts],
+        "pins": [asdict(pin) for pin in copy.pins],
         "texts": texts,
     }
     return json.dumps(whole, indent=1)
@@ -127,6 +136,7 @@ def _copy(whole: Json) -> ChatCopy:
         {turn["id"]: tuple(_requests(turn, texts)) for turn in whole["turns"]},
         tuple(StoredProposal(**proposal) for proposal in whole["proposals"]),
         tuple(_attempt(attempt) for attempt in whole["attempts"]),
+        tuple(Pin(**pin) for pin in whole.get("pins", ())),
     )
 
 

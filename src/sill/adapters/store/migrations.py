@@ -29,7 +29,15 @@ def accounts(is_sqlite: bool) -> Statements:
     return schema.statements(schema.ACCOUNTS.format(**dialect))
 
 
-STEPS: tuple[Callable[[bool], Statements], ...] = (first_tables, accounts)
+def pins(is_sqlite: bool) -> Statements:
+    if is_sqlite:
+        return schema.statements(schema.PINS.format(**schema.SQLITE))
+    return schema.statements(schema.PINS.format(**schema.POSTGRES)) + schema.statements(
+        schema.guard(["pins"])
+    )
+
+
+STEPS: tuple[Callable[[bool], Statements], ...] = (first_tables, accounts, pins)
 
 APPLIED = "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)"
 

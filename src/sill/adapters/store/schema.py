@@ -1,5 +1,7 @@
 """The tables, once, for both databases. Every table that holds something of somebody has ``owner``."""
 
+from collections.abc import Iterable
+
 # What differs between the two; everything else is the same text.
 SQLITE = {
     "key": "INTEGER PRIMARY KEY",
@@ -118,6 +120,13 @@ CREATE TABLE places (
 CREATE INDEX places_of_user ON places (user_id, what)
 """
 
+PINS = """
+CREATE TABLE pins (
+  key {key}, owner TEXT NOT NULL, chat {int} NOT NULL REFERENCES chats (key), turn TEXT NOT NULL,
+  path TEXT NOT NULL, UNIQUE (chat, turn, path)
+)
+"""
+
 # Words are found by turn. SQLite keeps the index alone, because the texts are stored already.
 SQLITE_WORDS = """
 CREATE VIRTUAL TABLE words USING fts5 (
@@ -131,19 +140,25 @@ CREATE TABLE words (
 CREATE INDEX words_text ON words USING gin (text)
 """
 
-OWNED = (
+_FIRST = (
     *("workspaces", "chats", "contents", "uses", "turns", "messages", "partials", "requests"),
     *("leases", "tokenizers", "counts", "attempts", "prices", "proposals", "memories"),
 )
 
+
 # The second lock: even a query that forgets its owner sees only the rows of the one who is set.
-POSTGRES_GUARD = "\n".join(
-    f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;"
-    f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY;"
-    f"CREATE POLICY owner_only ON {table} USING (owner = current_setting('sill.owner', true))"
-    f" WITH CHECK (owner = current_setting('sill.owner', true));"
-    for table in (*OWNED, "words")
-)
+def guard(tables: Iterable[str]) -> str:
+    return "\n".join(
+        f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;"
+        f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY;"
+        f"CREATE POLICY owner_only ON {table} USING (owner = current_setting('sill.owner', true))"
+        f" WITH CHECK (owner = current_setting('sill.owner', true));"
+        for table in tables
+    )
+
+
+POSTGRES_GUARD = guard((*_FIRST, "words"))
+OWNED = (*_FIRST, "pins")
 
 
 def statements(text: str) -> list[str]:

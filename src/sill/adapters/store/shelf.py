@@ -14,6 +14,7 @@ from ...records import (
     Found,
     Note,
     OverCap,
+    Pin,
     ProposalStatus,
     Settlement,
     StoredAttempt,
@@ -76,6 +77,15 @@ class Shelf:
 
     async def branch(self, chat: str, turn: str | None) -> None:
         await self._database.write(lambda t: chats.branch(t, chat, turn, self._holder, self._times))
+
+    async def pin(self, chat: str, pin: Pin) -> None:
+        await self._database.write(lambda t: chats.pin(t, chat, pin))
+
+    async def unpin(self, chat: str, pin: Pin) -> bool:
+        return await self._database.write(lambda t: chats.unpin(t, chat, pin))
+
+    async def pins(self, chat: str) -> list[Pin]:
+        return await self._database.read(lambda t: chats.pins(t, chat))
 
     async def delete_chat(self, chat: str) -> None:
         await self._database.write(lambda t: chats.delete(t, chat, self._holder, self._times))

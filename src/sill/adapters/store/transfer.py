@@ -34,6 +34,7 @@ async def copy(transaction: Transaction, chat: str) -> ChatCopy:
         requests,
         tuple(await desk.proposals(transaction, chat)),
         tuple(await ledger.every(transaction, 0, chat, None)),
+        tuple(await chats.pins(transaction, chat)),
     )
 
 
@@ -71,6 +72,8 @@ async def add(transaction: Transaction, copied: ChatCopy) -> None:
         await _add_proposal(transaction, proposal)
     for attempt in copied.attempts:
         await put_attempt(transaction, attempt)
+    for pin in copied.pins:
+        await chats.pin(transaction, info.id, pin)
 
 
 async def _refuse_if_here(transaction: Transaction, copied: ChatCopy) -> None:
