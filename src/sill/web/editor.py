@@ -34,6 +34,7 @@ _DISABLED = "Chat is switched off in the settings."
 
 @router.post(
     "/tools/{tool_id}/chat",
+    status_code=200,
     response_class=EventStream,
     dependencies=[contributor],
     responses={200: {"content": {"text/event-stream": {}}, "model": EditorDone}},

@@ -128,6 +128,7 @@ def refused(event: Refused) -> Exception:
 
 @router.get(
     "/turns/{turn}/events",
+    status_code=200,
     response_class=EventStream,
     responses={200: {"content": {"text/event-stream": {}}, "model": TurnEvent}},
 )
