@@ -2,29 +2,43 @@
 
 import json
 import platform
-import sqlite3
 import sys
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import click
 
 from .. import __version__
 from ..app import App
-from ..core.request import ChatRequest, WireMessage
+from ..app.build import database_place, shown_database
 from ..errors import SillError
 from ..settings import TABLE
+from .checks import (
+    Check,
+    examine_answers,
+    examine_index,
+    examine_model,
+    examine_permissions,
+    examine_storage,
+)
 from .common import endpoint_options, open_where, run_async, settled
-from .screen import plain
+from .screen import painted
+
+_MARKS = {"good": "ok", "note": "--", "bad": "!!"}
+_COLOURS = {"good": "green", "note": None, "bad": "red"}
 
 
 @click.command("doctor")
 @click.option("--settings", "all_settings", is_flag=True, help="List everything that can be set.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON list.")
 @endpoint_options
 def command(all_settings: bool, as_json: bool, **given: Any) -> int:
-    """Check endpoint, counting and storage; say which is in use, why, and what to do.
+    """Check everything Sill depends on; say what is in use, why, and what to do about problems.
 
-    Sends one tiny question to the endpoint to compare the predicted with the billed prompt tokens.
+    Endpoint, model, window, tokenizer, chat template, price, prompt cache, search index, database and
+    permissions. Two tiny questions are sent to the endpoint, to compare the predicted with the billed
+    prompt tokens and to see whether it keeps what it has seen. Exit code 1 if something is wrong.
     """
     if all_settings:
         for key, spec in TABLE.items():
@@ -32,77 +46,46 @@ def command(all_settings: bool, as_json: bool, **given: Any) -> int:
         return 0
     checks = run_async(examine(given))
     if as_json:
-        click.echo(json.dumps([{"what": w, "state": s, "text": t} for w, s, t in checks]))
+        click.echo(json.dumps([asdict(check) for check in checks], ensure_ascii=False))
     else:
         show(checks)
-    return 1 if any(state == "bad" for _, state, _ in checks) else 0
+    return 1 if any(check.state == "bad" for check in checks) else 0
 
 
-def show(checks: "list[Check]") -> None:
-    for what, state, text in checks:
-        click.echo(f"{_MARKS[state]} {what:12} {plain(text)}")
-
-
-_MARKS = {"good": "ok ", "note": "-- ", "bad": "!! "}
-Check = tuple[str, str, str]
+def show(checks: Sequence[Check]) -> None:
+    for check in checks:
+        mark = painted(_MARKS[check.state], _COLOURS[check.state])
+        click.echo(f"{mark}  {check.what:12} {painted(check.text)}")
+        if check.todo:
+            click.echo(painted(f"    {'':12} → {check.todo}", "yellow"))
 
 
 async def examine(given: dict[str, Any]) -> list[Check]:
-    checks: list[Check] = [
-        ("sill", "good", f"{__version__} on Python {platform.python_version()}, {sys.platform}")
-    ]
+    """Everything, whatever fails on the way."""
+    about = f"{__version__} on Python {platform.python_version()}, {sys.platform}"
     where = settled(given)
-    checks.append(("folder", "good", str(where.folder)))
+    checks = [Check("sill", "good", about), Check("folder", "good", str(where.folder))]
     for key, text, source in where.settings.shown():
         if source != "default":
-            checks.append(("setting", "note", f"{key} = {text}  ({source})"))
+            checks.append(Check("setting", "note", f"{key} = {text}  ({source})"))
     try:
         async with open_where(where) as app:
-            checks += await _examine_app(app)
+            checks += await examine_model(app)
+            checks += await examine_answers(app)
+            checks.append(Check(*await _examine_drift(app)))
+            checks += examine_storage(app.database)
     except SillError as error:
-        checks.append(("endpoint", "bad", str(error)))
+        todo = error.hint or "see docs/models.md for endpoints that work"
+        checks.append(Check("endpoint", "bad", error.message, todo))
+        checks.append(
+            Check("database", "note", shown_database(database_place(where.settings)), "not opened")
+        )
+    checks.append(examine_index(where.folder))
+    checks += examine_permissions(where.folder)
     return checks
 
 
-async def _examine_app(app: App) -> list[Check]:
-    at = app.connection
-    tokenizer = app.tokenizer
-    state = "good" if tokenizer.kind == "exact" else "note"
-    checks: list[Check] = [
-        ("endpoint", "good", f"{at.base_url}: {at.why}"),
-        ("model", "good", at.model),
-        ("window", "good", f"{at.window:,} tokens ({at.window_source})"),
-        ("counting", state, f"{tokenizer.kind}, {tokenizer.id}: {app.counting}"),
-        ("price", "note" if app.price.startswith("unknown") else "good", app.price),
-        *(
-            ("fallback", "note", f"{name}: not asked, {barred}" if barred else name)
-            for name, barred in app.fallbacks
-        ),
-        ("database", "good", f"{app.database} (SQLite {sqlite3.sqlite_version})"),
-        await _examine_counting(app),
-        await _examine_drift(app),
-    ]
-    return checks
-
-
-async def _examine_counting(app: App) -> Check:
-    """One tiny request: does the server bill what was predicted?"""
-    message = WireMessage("user", "Say yes.")
-    request = ChatRequest(app.model_name, (message,), max_tokens=1, temperature=0)
-    predicted = await app.chat.counter.count_request(request)
-    try:
-        billed = await app.billed_prompt(request)
-    except SillError as error:
-        return ("answer", "bad", str(error))
-    text = f"predicted {predicted.tokens[0]} prompt tokens ({predicted.kind}), billed {billed}"
-    if billed is None:
-        return ("answer", "note", "the endpoint answers but does not report its token usage")
-    if predicted.kind == "exact" and billed != predicted.tokens[0]:
-        return ("answer", "bad", f"{text}: the count is not exact here; set `tokenizer` or `probe`")
-    return ("answer", "good", text)
-
-
-async def _examine_drift(app: App) -> Check:
+async def _examine_drift(app: App) -> tuple[str, Any, str]:
     """What was predicted so far against what was billed."""
     drift = await app.drift()
     scale = f"; estimates are scaled by {app.chat.call.ratio:.2f}"

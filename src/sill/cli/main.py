@@ -6,12 +6,15 @@ Commands are imported when they are called, so that ``sill --help`` stays quick.
 import importlib
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .. import __version__
 from ..errors import SillError, UsageError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # Name -> (module, one line of help). Only what works is listed.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -37,7 +40,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "users": ("users", "Add, list and remove the people who share a server; make their tokens."),
     "backup": ("backup", "Copy the database to a file, consistent while in use."),
     "trust": ("trust", "Allow a folder's settings to choose a remote endpoint."),
-    "doctor": ("doctor", "Check endpoint, counting and storage, and say what to do."),
+    "init": ("init", "Set Sill up for a folder, with at most three questions."),
+    "doctor": ("doctor", "Check everything Sill depends on, and say what to do."),
+    "completions": ("completions", "Print a completion script for bash, zsh or fish."),
 }
 
 
@@ -54,6 +59,16 @@ class LazyGroup(click.Group):
         command = getattr(module, "command", None) or getattr(module, cmd_name)
         assert isinstance(command, click.Command)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Names and help from the table: a Tab must not wait for imports."""
+        from click.shell_completion import CompletionItem
+
+        return [
+            CompletionItem(name, help=text)
+            for name, (_, text) in COMMANDS.items()
+            if name.startswith(incomplete)
+        ] or super().shell_complete(ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
