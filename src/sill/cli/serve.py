@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from .common import Where, endpoint_options, progress, run_async, settled
+from .serve_shared import serve_shared, shared_options, taken
 
 PORT = 8437
 
@@ -28,6 +29,7 @@ PORT = 8437
 @click.option(
     "--rotate", is_flag=True, help="Log everybody out: forget all sessions and the token."
 )
+@shared_options
 @endpoint_options
 def command(port: int, no_open: bool, new_token: bool, rotate: bool, **given: Any) -> int:
     """Serve the folder to a browser on this machine, and to programs.
@@ -35,7 +37,12 @@ def command(port: int, no_open: bool, new_token: bool, rotate: bool, **given: An
     Prints an address that logs one browser in, once; Enter prints another one. Only this machine can reach
     the server. Ctrl-C lets answers that are being written end, and stops.
     """
-    run_async(_serve(settled(given), Manner(port, no_open, new_token, rotate)))
+    shared = taken(given)
+    where = settled(given)
+    if shared["multi_user"]:
+        serve_shared(where, port, shared)
+        return 0
+    run_async(_serve(where, Manner(port, no_open, new_token, rotate)))
     return 0
 
 

@@ -1,6 +1,7 @@
 """``sill users``: who may use a shared server, and with what."""
 
 import json
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
@@ -120,7 +121,7 @@ def token(
 
 def _asked() -> str:
     """From the terminal, twice; from a pipe, one line."""
-    stream = click.get_text_stream("stdin")
+    stream = sys.stdin
     if not stream.isatty():
         return stream.readline().rstrip("\r\n")
     given: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
