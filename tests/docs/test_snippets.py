@@ -15,6 +15,7 @@ from sill.adapters.local.supervise import LocalServer
 from sill.cli.main import cli
 from sill.paths import data_dir
 from sill.settings import load
+from tests.models.fault_provider import FaultProvider, ok
 
 from .snippets import ALL, Snippet, of_sill
 
@@ -117,7 +118,19 @@ def sandbox(tmp_path: Path, tiny_server: LocalServer) -> tuple[Path, dict[str, s
     return folder, environment
 
 
-RUNNABLE = [s for s in of("console", "python") if s.is_run and not s.script]
+LETTUCE = {
+    "op": "replace",
+    "target_file": "Lettuce.md",
+    "target": "anchor",
+    "anchor": "every two weeks",
+    "content": "every ten days",
+}
+# What the endpoint answers where a page needs the model's words to make sense.
+SCRIPTS = {
+    "answer": ok("Lettuce."),
+    "lettuce": ok(json.dumps({"assistant_message": "Ten days.", "ops": [LETTUCE]})),
+}
+RUNNABLE = [s for s in of("console", "python") if s.is_run]
 BY_PAGE = {
     page: [s for s in RUNNABLE if s.page == page]
     for page in dict.fromkeys(s.page for s in RUNNABLE)
@@ -137,10 +150,34 @@ def test_what_a_page_says_to_type_works_from_top_to_bottom(
             commands = snippet.commands
         # One shell for the block, so that `cd` and `export` hold; it stops where a command fails.
         script = "\n".join(["set -e", *commands]) + "\n"
-        done = subprocess.run(
-            ["bash", "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=300,
-        )  # fmt: skip
-        assert done.returncode == snippet.exit_code, (
-            f"{named(snippet)}\n{done.stdout}\n{done.stderr}"
-        )
+        if snippet.script:
+            with FaultProvider(*[SCRIPTS[snippet.script]] * len(commands)) as provider:
+                done = typed(script, folder, {**environment, **scripted(provider)})
+        else:
+            done = typed(script, folder, environment)
+        shown = f"{named(snippet)}\n{done.stdout}\n{done.stderr}"
+        assert done.returncode == snippet.exit_code, shown
+
+
+def typed(
+    script: str, folder: Path, environment: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", script],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def scripted(provider: FaultProvider) -> dict[str, str]:
+    return {
+        "OPENAI_BASE_URL": f"{provider.url}/v1",
+        "SILL_MODEL": "m",
+        "SILL_PROBE": "false",
+        "SILL_TOKENIZER": "o200k_base",
+        "SILL_WINDOW": "8192",
+    }
