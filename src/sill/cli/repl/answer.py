@@ -16,7 +16,7 @@ from .sources import show_sources, worth_showing
 
 if TYPE_CHECKING:
     from ...app import App
-    from ...engine.events import Event, Finished, Refused
+    from ...engine.events import Event, Finished, Refused, ToolUsed
 
 _MENTION = re.compile(r'(?<![\w@])@(?:"([^"\n]+)"|([^\s"@]*[^\s"@.,;:!?)\]}\'’]))')
 
@@ -70,8 +70,16 @@ async def _ask(session: Session, app: "App", text: str, shown: tuple[Flow, Stop]
         flow.note(f"sill: [[{plain(link)}]]: there is no such note in this folder")
     for error in gathered.refused:
         flow.note(f"sill: {plain(str(error))}")
-    session.add_files(gathered.linked)
     await show(session, app.ask(session.chat, gathered.question, stop.asked), text, flow)
+    # A linked note that the model reads by itself, as far as it needs it, is no file of the chat.
+    session.add_files([path for path in gathered.linked if path not in _left_to_read(session)])
+
+
+def _left_to_read(session: Session) -> set[str]:
+    from ...engine.prepare import READER
+
+    items = session.started.plan.items if session.started is not None else ()
+    return {item.name for item in items if item.fate == "omitted" and READER in item.reason}
 
 
 async def show(session: Session, events: AsyncIterator["Event"], text: str, flow: Flow) -> None:
@@ -110,13 +118,24 @@ async def _shown(
                     colour = "yellow" if level == "warning" else None
                     flow.note(painted(f"sill: {notice}", colour))
                 case ToolUsed():
-                    flow.note(painted(f"⚙ {event.name} {event.arguments}", dim=True))
+                    flow.note(_tool_line(event))
                 case Finished() | Refused():
                     outcome = event
                 case _:
                     assert_never(event)
     assert outcome is not None
     return outcome
+
+
+def _tool_line(used: "ToolUsed") -> str:
+    line = f"⚙ {used.name} {used.arguments} · {used.tokens:,} tokens"
+    match used.outcome:
+        case "failed":
+            return painted(f"{line}, failed", "yellow")
+        case "cut":
+            return painted(f"{line}, cut", dim=True)
+        case _:
+            return painted(line, dim=True)
 
 
 def conclude(session: Session, outcome: "Finished | Refused", text: str) -> int:

@@ -2,11 +2,15 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...errors import UsageError
 from ..screen import one_line, painted, say
 from .session import Given, Session
 from .table import Command
+
+if TYPE_CHECKING:
+    from ...records import Pin
 
 _SHOWN = 15
 
@@ -104,12 +108,37 @@ async def title(session: Session, given: Given) -> None:
 
 
 async def pin(session: Session, given: Given) -> None:
-    app = await session.app()
-    info = await app.store.chat(session.chat) if session.chat else None
-    if info is None or session.chat is None:
+    """Keep a turn or a file in the window whatever else has to leave; `:pin last` is the last turn."""
+    store, chat = (await session.app()).store, session.chat
+    if chat is None:
         raise UsageError("there is no chat yet", hint="ask something first")
-    await app.store.change_chat(session.chat, pinned=not info.pinned)
-    say("no longer pinned" if info.pinned else "pinned: stays on top, and `prune` leaves it alone")
+    if given.text in ("", "list"):
+        for kept in await store.pins(chat):
+            say(f"  {kept.path or kept.turn[:8]}")
+        if not await store.pins(chat):
+            say("  nothing is pinned; `:pin last`, `:pin TURN` or `:pin FILE`", dim=True)
+        return
+    wanted = await _pin(session, given.text.strip('"'))
+    if await store.unpin(chat, wanted):
+        say("no longer pinned")
+    else:
+        await store.pin(chat, wanted)
+        say("pinned: it stays in the window when others leave; once more takes it back")
+
+
+async def _pin(session: Session, name: str) -> "Pin":
+    from ...records import Pin
+    from ..replay import find_turn
+
+    store = (await session.app()).store
+    if name in session.files:
+        return Pin(path=name)
+    if name == "last":
+        last = (await store.history(session.chat or "")).turns[-1:]
+        if not last:
+            raise UsageError("there is no turn yet", hint="ask something first")
+        return Pin(turn=last[-1].id)
+    return Pin(turn=(await find_turn(store, name)).id)
 
 
 async def export(session: Session, given: Given) -> None:
@@ -141,11 +170,17 @@ def _write_new(folder: Path, name: str, text: str) -> Path:
     return path
 
 
+def _pinnable(session: Session, typed: str) -> Iterable[str]:
+    return ("last", "list", *(f'"{name}"' if " " in name else name for name in session.files))
+
+
 COMMANDS = (
     Command("chats", "[CHAT]", "list the folder's chats, or go on with one", chats),
     Command("new", "", "begin a new chat", new),
     Command("fork", "[TURN]", "the chat's turns, or go on from one of them", fork, ("tree",)),
     Command("title", "[TEXT]", "show or change the chat's title", title, ("rename",)),
-    Command("pin", "", "keep this chat at the top, or no longer", pin),
+    Command(
+        "pin", "[last|TURN|FILE]", "keep it in the window when others leave", pin, (), _pinnable
+    ),
     Command("export", "[FILE]", "the chat as Markdown, or as JSON to a .json file", export),
 )

@@ -38,6 +38,8 @@ async def edit(session: Session, given: Given) -> None:
     async with interruptible() as stop:
         click.echo(painted("waiting for the proposal; Ctrl-C stops …", dim=True), err=True)
         reply = await editor_for(app, settings).ask(session.chat, Wish(wish, scope), stop.asked)
+    for notice in reply.notices:
+        tell(notice)
     session.chat = reply.chat or session.chat
     session.add_files(there)
     await session.refresh_meter()
