@@ -11,15 +11,15 @@ from typing import Literal
 from ..adapters.store import DatabaseStore
 from ..adapters.vault.index import DiskVault
 from ..engine.complete import Writer
-from ..engine.edit import Editor
+from ..engine.editing import Editing
 from ..errors import ProviderError, SillError, StoreError
 from ..ports import Store
 from ..settings import Settings
 from .build import App, Ground, open_over, open_storage
 from .complete import TextProfile, open_writer
 from .edits import Edits, editor_for, open_edits
-from .embedding import embedder_of
 from .running import Turns
+from .vault import vault_of
 
 LOCAL_OWNER = "local"
 log = logging.getLogger("sill.service")
@@ -94,7 +94,7 @@ class Desk:
     edits: Edits
     _apps: dict[str, Lazy] = field(default_factory=dict)
     _writers: dict[str, tuple[App, Writer]] = field(default_factory=dict)
-    _editor: tuple[App, Editor] | None = None
+    _editor: tuple[App, Editing] | None = None
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     @property
@@ -127,7 +127,7 @@ class Desk:
             self._writers[profile] = held
         return held[1]
 
-    async def editor(self) -> Editor:
+    async def editor(self) -> Editing:
         """Who proposes edits; remembers what the endpoint taught it."""
         app = await self.app("chat_ops")
         if self._editor is None or self._editor[0] is not app:
@@ -225,7 +225,7 @@ class Service:
 async def open_service(ground: Ground) -> AsyncIterator[Service]:
     """The folder's service; everything that was opened for it is closed with it."""
     async with open_storage(ground.settings) as store:
-        vault = DiskVault(ground.folder, embedder=embedder_of(ground.settings))
+        vault = vault_of(ground.folder, ground.settings)
         service = Service(ground, store, vault)
         try:
             await service.start()

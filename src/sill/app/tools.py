@@ -24,6 +24,7 @@ def built_in(store: Store, folder: Path, open_vault: OpenVault, max_bytes: int) 
         from .edits import read_scope as read
 
         vault = await open_vault()
+        await vault.refresh()
         known = set(await vault.paths())
         for path in paths:
             # What the vault does not show cannot be edited unseen either; a new file can be made.
@@ -44,14 +45,11 @@ def vault_opener(folder: Path, settings: Settings, stack: AsyncExitStack) -> Ope
     opening = asyncio.Lock()
 
     async def open_vault() -> Vault:
-        from ..adapters.vault.index import DiskVault
-        from .embedding import embedder_of
+        from .vault import vault_of
 
         async with opening:
             if not opened:
-                vault = await asyncio.to_thread(
-                    lambda: DiskVault(folder, embedder=embedder_of(settings))
-                )
+                vault = await asyncio.to_thread(vault_of, folder, settings)
                 stack.push_async_callback(vault.close)
                 await vault.refresh()
                 opened.append(vault)

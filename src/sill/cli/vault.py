@@ -12,7 +12,6 @@ import click
 
 from ..adapters.vault.index import DiskVault
 from ..errors import UsageError
-from ..ports import Embedder
 from .screen import plain
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -56,7 +55,7 @@ async def opened(
     root = folder or Path.cwd()
     if not root.is_dir():
         raise UsageError(f"{root}: there is no such folder", hint="name one with --vault")
-    vault = DiskVault(root, embedder=_embedder(root, embedder, embed_model))
+    vault = _vault(root, embedder, embed_model)
     try:
         with Bar("reading") as bar:
             await vault.refresh(bar.show)
@@ -65,10 +64,8 @@ async def opened(
         await vault.close()
 
 
-def _embedder(folder: Path, wanted: str, model: str) -> Embedder | None:
-    if wanted == "none":
-        return None
-    from ..app.embedding import embedder_of
+def _vault(folder: Path, wanted: str, model: str) -> DiskVault:
+    from ..app.vault import vault_of
     from ..paths import config_dir, state_dir
     from ..settings import FILE_NAME, Settings, find_project_file, load
     from ..trust import refuse_untrusted
@@ -77,10 +74,15 @@ def _embedder(folder: Path, wanted: str, model: str) -> Embedder | None:
     flags = {"embedder": wanted or None, "embed_model": model or None}
     settings = load(user_file=config_dir() / FILE_NAME, project_file=project_file, flags=flags)
     # What else an untrusted folder wants to decide is of no concern here, and has no say.
-    own = {key: v for key, v in settings.values.items() if key.startswith("embed")}
-    refuse_untrusted(Settings(own), project_file, state_dir() / "trusted.json")
+    own = {
+        key: value
+        for key, value in settings.values.items()
+        if key.startswith("embed") or key in ("include", "exclude")
+    }
+    if wanted != "none":
+        refuse_untrusted(Settings(own), project_file, state_dir() / "trusted.json")
     others = {key: v for key, v in settings.values.items() if v.origin != "project file"}
-    return embedder_of(Settings(others | own))
+    return vault_of(folder, Settings(others | own))
 
 
 class Bar:

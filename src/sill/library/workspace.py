@@ -10,8 +10,8 @@ from ..adapters.vault.index import DiskVault
 from ..adapters.vault.undo import Nothing
 from ..app import App, open_app
 from ..app.edits import Edits, editor_for, open_edits, read_scope
-from ..app.embedding import embedder_of
 from ..app.settle import settle
+from ..app.vault import vault_of
 from ..core.cost import DOLLAR
 from ..core.edits import Rejected
 from ..core.proposal import Preview, preview
@@ -190,7 +190,7 @@ class Workspace:
 
     async def _open_vault(self) -> DiskVault:
         if self._vault is None:
-            self._vault = DiskVault(self.folder, embedder=embedder_of(self.settings))
+            self._vault = vault_of(self.folder, self.settings)
             self._stack.push_async_callback(self._vault.close)
         return self._vault
 

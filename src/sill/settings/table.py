@@ -109,6 +109,8 @@ _GLOBAL = {
         "extract",
         choices=("extract", "model", "off"),
     ),
+    "include": Spec(str, "patterns of files that are searched, with commas; none: all text"),
+    "exclude": Spec(str, "patterns of files and folders that are left out of the search"),
     "embedder": Spec(
         str,
         "who finds by meaning: `auto` (the bundled one if it was fetched), `none`, or an http:// address",
