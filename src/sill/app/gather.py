@@ -49,6 +49,7 @@ def gather(folder: Path, text: str, names: Sequence[str], max_bytes: int) -> Gat
             tuple(documents.values()),
             tuple(missing),
             references=_references(links, documents),
+            linked=tuple(path for path in linked if path not in names),
         ),
         linked,
         tuple(dict.fromkeys(link.target for link, meaning in links if meaning.path is None)),

@@ -109,11 +109,11 @@ def pinned(turn: str, content: str) -> Message:
     )
 
 
-def news(content: str) -> Message:
+def news(content: str, told: tuple[str, ...] = ()) -> Message:
     """What became of edits that the model proposed."""
     return _message(
         {"type": "proposal_news", "schema_version": SCHEMA_VERSION, "content": content},
-        ProposalNews(),
+        ProposalNews(told),
     )
 
 

@@ -98,7 +98,9 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class ProposalNews:
-    """The message tells what became of edits that the model proposed."""
+    """The message tells what became of edits that the model proposed: each as its id and status."""
+
+    told: tuple[str, ...] = ()
 
 
 Hidden = FileState | FileDelta | FileNotice | Recall | Summary | Pinned | ProposalNews

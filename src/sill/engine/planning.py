@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass, replace
 
+from ..core import envelopes
+from ..core.messages import Message
 from ..core.plan import Plan
 from ..core.usage import plan_from_json
 from ..ports import History, Store, TokenCounter
 from .events import Refused
 from .offering import Toolkit
 from .prepare import Beside, Call, Prepared, Question, Toolset, prepare
-from .proposals import news
+from .proposals import as_told, fates, untold
 from .recall import Recalling, Recollection
 from .sizing import Sizer
 
@@ -36,7 +38,7 @@ async def planned_question(
     last = await last_plan(desk.store, history)
     question = remembering(question, last, desk.call)
     call = with_shares(desk.call, question.shares)
-    told = await news(desk.store, chat, history) if chat is not None else ""
+    told = await _news(desk.store, chat, history) if chat is not None else ()
     recalling = None
     if desk.recollection is not None and chat is not None:
         recalling = Recalling(desk.recollection, chat, question.text, history, desk.sizer)
@@ -60,6 +62,13 @@ async def planned_question(
             if isinstance(again, Prepared) and again.plan.epoch.number != history.epoch.number:
                 return again
     return found
+
+
+async def _news(store: Store, chat: str, history: History) -> tuple[Message, ...]:
+    decided = await untold(store, chat, history)
+    if not (told := fates(decided)):
+        return ()
+    return (envelopes.news("\n".join(told), tuple(as_told(one) for one in decided)),)
 
 
 async def last_plan(store: Store, history: History) -> Plan | None:

@@ -92,10 +92,10 @@ class Toolset:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What goes with a question beside its files; ``news`` is what became of the model's proposals."""
+    """What goes with a question beside its files; ``news`` tells what became of the model's proposals."""
 
     tools: Toolset = field(default_factory=Toolset)
-    news: str = ""
+    news: tuple[Message, ...] = ()
 
 
 NOTHING_BESIDE = Beside()
@@ -134,7 +134,7 @@ async def prepare(
     turns = await sizer.turns(history.turns)
     book = ledger.read(ledger.window(turns, history.epoch), history.epoch)
     told = await sizer.messages(changes.notices(book, question.documents, question.missing))
-    news = await sizer.messages([envelopes.news(beside.news)] if beside.news else [])
+    news = await sizer.messages(beside.news)
     ask = Ask(
         system=system,
         question=asked,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from ..core.edits import Rejected
+from ..core.messages import ProposalNews
 from ..core.proposal import Preview, Proposal, from_json, preview, tell_model, to_json
 from ..ports import History, Store
 from ..records import StoredProposal
@@ -62,13 +63,28 @@ def every_hunk(shown: Preview) -> dict[str, tuple[int, ...]]:
 
 async def news(store: Store, chat: str, history: History) -> str:
     """What became of the chat's proposals since the last turn the model remembers; empty if nothing did."""
+    return "\n".join(fates(await untold(store, chat, history)))
+
+
+async def untold(store: Store, chat: str, history: History) -> list[StoredProposal]:
+    """The proposals that were decided since then, and that no turn of the window has told of."""
     since = history.turns[-1].started_ms if history.turns else 0
-    decided = [
+    told = {
+        one
+        for turn in history.turns
+        for message in turn.messages
+        if isinstance(message.carries, ProposalNews)
+        for one in message.carries.told
+    }
+    return [
         one
         for one in await store.proposals(chat)
-        if one.decided_ms is not None and one.decided_ms >= since
+        if one.decided_ms is not None and one.decided_ms >= since and as_told(one) not in told
     ]
-    return "\n".join(fates(decided))
+
+
+def as_told(proposal: StoredProposal) -> str:
+    return f"{proposal.id} {proposal.status}"
 
 
 def fates(decided: Sequence[StoredProposal]) -> list[str]:

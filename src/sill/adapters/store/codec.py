@@ -1,8 +1,8 @@
 """Values to rows and back. What is written here is read by every later version."""
 
+import dataclasses
 import json
 import zlib
-from dataclasses import astuple
 from typing import Any, assert_never
 
 from ...core.certificate import Certificate, Usage
@@ -92,8 +92,8 @@ def carried_text(carries: Carried | None) -> str:
             fields = ["calls", *([call.id, call.name, call.arguments] for call in calls)]
         case ToolResult(call_id=call_id, name=name):
             fields = ["result", call_id, name]
-        case ProposalNews():
-            fields = ["news"]
+        case ProposalNews(told=told):
+            fields = ["news", *told]
         case Summary(until=until, turns=covered):
             fields = ["summary", until, covered]
         case Pinned(turn=turn):
@@ -119,8 +119,8 @@ def carried(text: str) -> Carried | None:
             return ToolCalls(tuple(ToolCall(*call) for call in calls))
         case ["result", call_id, name]:
             return ToolResult(call_id, name)
-        case ["news"]:
-            return ProposalNews()
+        case ["news", *told]:
+            return ProposalNews(tuple(told))
         case ["summary", until, turns]:
             return Summary(until, turns)
         case ["pinned", turn]:
@@ -129,8 +129,12 @@ def carried(text: str) -> Carried | None:
             raise ValueError(f"a message carries {unknown[0]!r}, which this version does not know")
 
 
+def _fields(value: Certificate | Usage) -> list[object]:
+    return [getattr(value, field.name) for field in dataclasses.fields(value)]
+
+
 def certificate_text(value: Certificate | None) -> str:
-    return "" if value is None else dumps(list(astuple(value)))
+    return "" if value is None else dumps(_fields(value))
 
 
 def certificate(text: str) -> Certificate | None:
@@ -141,7 +145,7 @@ def certificate(text: str) -> Certificate | None:
 
 
 def usage_text(value: Usage | None) -> str:
-    return "" if value is None else dumps(list(astuple(value)))
+    return "" if value is None else dumps(_fields(value))
 
 
 def usage(text: str) -> Usage | None:
