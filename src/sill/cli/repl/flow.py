@@ -86,7 +86,7 @@ class LiveFlow:
         self._out, self._size, self._clock, self._colours = out, size, clock, colours
         self._text = ""  # of the blocks that are not printed yet
         self._live: list[str] = []  # lines that can still be taken back, as they were written
-        self._drawn = 0.0
+        self._drawn = float("-inf")
         self._any = False  # a block was printed
 
     def add(self, piece: str) -> None:

@@ -1,6 +1,7 @@
 """What the folder holds, for completion: looked at now and then, never waited for twice."""
 
 import time
+from collections import Counter
 from functools import lru_cache
 from pathlib import Path
 
@@ -27,15 +28,14 @@ def note_names(folder: Path) -> tuple[str, ...]:
 
 @lru_cache(maxsize=2)
 def _linkable(paths: tuple[str, ...]) -> tuple[str, ...]:
-    from ...core.resolve import Files
+    from ...core.resolve import name_key
 
-    files = Files(paths)
-    names = []
-    for path in paths:
-        if path.endswith(".md"):
-            short = path.rsplit("/", 1)[-1].removesuffix(".md")
-            names.append(short if files.find(short, "") == path else path.removesuffix(".md"))
-    return tuple(names)
+    notes = [path for path in paths if path.endswith(".md")]
+    shared = Counter(name_key(path) for path in paths)
+    return tuple(
+        (path.rsplit("/", 1)[-1] if shared[name_key(path)] == 1 else path).removesuffix(".md")
+        for path in notes
+    )
 
 
 def headings(folder: Path, target: str) -> tuple[str, ...]:
