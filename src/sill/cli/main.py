@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "cost": ("cost", "Show what calls to models cost, by day, model and category."),
     "models": ("models", "List the endpoint's models and how their tokens are counted."),
     "model": ("model", "Fetch, list and choose local models."),
+    "mcp": ("mcp", "Offer the folder's tools to another program (MCP, standard input and output)."),
     "users": ("users", "Add, list and remove the people who share a server; make their tokens."),
     "backup": ("backup", "Copy the database to a file, consistent while in use."),
     "trust": ("trust", "Allow a folder's settings to choose a remote endpoint."),

@@ -13,6 +13,7 @@ from . import (
     editor_text,
     files,
     gateway,
+    mcp,
     notes,
     page_references,
     pages,
@@ -29,6 +30,7 @@ from .sessions import Sessions
 # Every router of the server, in the order in which paths are looked up. `pages` has the page and comes last.
 ROUTERS: list[APIRouter] = [
     gateway.router,
+    mcp.router,
     chats.router,
     turns.router,
     files.router,
