@@ -58,13 +58,9 @@ class Served:
 def parse(body: str) -> list[Event]:
     events = []
     for block in body.split("\n\n"):
-        fields = dict(
-            line.split(": ", 1) for line in block.split("\n") if line and line[0] != ":"
-        )
+        fields = dict(line.split(": ", 1) for line in block.split("\n") if line and line[0] != ":")
         if fields:
-            events.append(
-                Event(fields.get("id", ""), fields["event"], json.loads(fields["data"]))
-            )
+            events.append(Event(fields.get("id", ""), fields["event"], json.loads(fields["data"])))
     return events
 
 

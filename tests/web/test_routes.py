@@ -78,9 +78,7 @@ def test_every_route_of_the_api_is_in_the_reference(tmp_path):
 
     text = REFERENCE.read_text()
     paths = [path for path in asyncio.run(check()) if path.startswith("/api/v1")]
-    known = set(re.findall(r"/api/v1[^\s`?,;|]*", text)) | set(
-        re.findall(r"`(/[^\s`?]+)`", text)
-    )
+    known = set(re.findall(r"/api/v1[^\s`?,;|]*", text)) | set(re.findall(r"`(/[^\s`?]+)`", text))
 
     def is_named(path):
         return path in known or any(path.endswith(part) and part.count("/") == 1 for part in known)

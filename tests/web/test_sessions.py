@@ -105,11 +105,16 @@ def test_a_browser_logs_in_by_the_printed_address(tmp_path):
                 used = await other.get(url, headers={"accept": "text/html"})
 
             port = served.site.address.port
-            assert (stranger.status_code, stranger.headers["content-type"][:9]) == (401, "text/html")
+            assert (stranger.status_code, stranger.headers["content-type"][:9]) == (
+                401,
+                "text/html",
+            )
             assert (entered.status_code, entered.headers["location"]) == (303, "/")
             cookie = entered.headers["set-cookie"]
             assert cookie.startswith(f"sill_{port}=")
-            assert {"HttpOnly", "Path=/", "SameSite=strict", "Max-Age=604800"} <= set(cookie.split("; "))
+            assert {"HttpOnly", "Path=/", "SameSite=strict", "Max-Age=604800"} <= set(
+                cookie.split("; ")
+            )
             assert page.status_code == 200
             assert session.json()["owner"] == "local"
             assert (plain.status_code, written.status_code) == (403, 201)

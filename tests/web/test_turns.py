@@ -31,7 +31,9 @@ def test_an_answer_comes_as_events_with_ids(tmp_path):
     "after, expected",
     [
         pytest.param("", ["started", "delta", "finished"], id="from the beginning"),
-        pytest.param("0", ["started", "delta", "finished"], id="a plain number is a mark in the text"),
+        pytest.param(
+            "0", ["started", "delta", "finished"], id="a plain number is a mark in the text"
+        ),
         pytest.param("0.1", ["delta", "finished"], id="after the start"),
         pytest.param("4.1", ["delta", "finished"], id="in the middle of the text"),
         pytest.param("11.1", ["finished"], id="after all of the text"),
@@ -61,7 +63,10 @@ def test_a_turn_can_be_read_after_the_server_was_started_again(tmp_path):
             rest = await served.events(asked["turn"], after="6.1")
 
         assert after == before
-        assert [(event.id, event.name) for event in rest] == [("11.1", "delta"), ("11.2", "finished")]
+        assert [(event.id, event.name) for event in rest] == [
+            ("11.1", "delta"),
+            ("11.2", "finished"),
+        ]
         assert texts(rest) == "there"
 
     asyncio.run(check())
@@ -85,7 +90,11 @@ def test_an_answer_is_finished_when_nobody_reads_it(tmp_path):
 
 def test_two_readers_see_the_same(tmp_path):
     async def check():
-        slow = [head(), *(step for n in range(6) for step in (said(f"{n} "), Pause(0.04))), finished() + DONE]
+        slow = [
+            head(),
+            *(step for n in range(6) for step in (said(f"{n} "), Pause(0.04))),
+            finished() + DONE,
+        ]
         async with serving(tmp_path, slow) as served:
             asked = await served.ask("hi")
             both = await asyncio.gather(*(served.events(asked["turn"]) for _ in range(2)))
@@ -105,7 +114,9 @@ def test_stop_closes_the_connection_to_the_model_and_keeps_what_came(tmp_path):
                 async for piece in stream.aiter_text():
                     body += piece
                     if "Half of" in body and "stopped" not in body:
-                        stopped = await served.http.post(f"/api/v1/turns/{asked['turn']}/stop", json={})
+                        stopped = await served.http.post(
+                            f"/api/v1/turns/{asked['turn']}/stop", json={}
+                        )
                         assert stopped.json() == {"stopped": True}
             events = parse(body)
             hung_up = await asyncio.to_thread(served.provider.hung_up.wait, 5)
@@ -189,7 +200,11 @@ def test_text_comes_at_most_twenty_times_a_second_and_whole(tmp_path):
     pieces = [f"{number} " for number in range(120)]
 
     async def check():
-        fast = [head(), *(step for piece in pieces for step in (said(piece), Pause(0.005))), finished() + DONE]
+        fast = [
+            head(),
+            *(step for piece in pieces for step in (said(piece), Pause(0.005))),
+            finished() + DONE,
+        ]
         async with serving(tmp_path, fast) as served:
             _, events = await served.said("hi")
             took = events[-1].data["took_ms"] / 1000
@@ -222,7 +237,10 @@ def test_shutting_down_ends_streams_and_keeps_what_came(tmp_path):
 def test_a_question_is_planned_without_being_sent(tmp_path):
     async def check():
         async with serving(tmp_path) as served:
-            body = {"text": "what about [[Shopping]] and [[Nowhere]]?", "files": ["code/run.py", "gone.md"]}
+            body = {
+                "text": "what about [[Shopping]] and [[Nowhere]]?",
+                "files": ["code/run.py", "gone.md"],
+            }
             planned = (await served.http.post("/api/v1/plan", json=body)).json()
 
             assert planned["fits"] is True
@@ -261,10 +279,14 @@ def test_a_question_asked_again_or_differently_stands_beside_the_first(tmp_path)
     async def check():
         async with serving(tmp_path, says("one"), says("two"), says("three")) as served:
             first, _ = await served.said("what about [[Shopping]]?")
-            again = (await served.http.post(f"/api/v1/turns/{first['turn']}/regenerate", json={})).json()
+            again = (
+                await served.http.post(f"/api/v1/turns/{first['turn']}/regenerate", json={})
+            ).json()
             await served.events(again["turn"])
             other = (
-                await served.http.post(f"/api/v1/turns/{first['turn']}/edit", json={"text": "other?"})
+                await served.http.post(
+                    f"/api/v1/turns/{first['turn']}/edit", json={"text": "other?"}
+                )
             ).json()
             await served.events(other["turn"])
             turns = (await served.http.get(f"/api/v1/chats/{first['chat']}/turns")).json()
@@ -272,7 +294,9 @@ def test_a_question_asked_again_or_differently_stands_beside_the_first(tmp_path)
                 f"/api/v1/chats/{first['chat']}/branch", json={"turn": first["turn"]}
             )
 
-            assert [(t["question"], t["answer"], t["parent"], t["on_path"]) for t in turns["turns"]] == [
+            assert [
+                (t["question"], t["answer"], t["parent"], t["on_path"]) for t in turns["turns"]
+            ] == [
                 ("what about [[Shopping]]?", "one", None, False),
                 ("what about [[Shopping]]?", "two", None, False),
                 ("other?", "three", None, True),

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ class Lazy:
     app: App | None = None
     error: SillError | None = None
     _task: asyncio.Task[None] | None = None
+    _failed_at: float = 0.0
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
     _closing: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -43,10 +45,13 @@ class Lazy:
     def state(self) -> Literal["starting", "ready", "failed"]:
         if self.app is not None:
             return "ready"
-        return "failed" if self.error is not None and self._settled.is_set() else "starting"
+        return "starting" if self.error is None else "failed"
 
-    def start(self) -> None:
-        if self._task is None or (self._task.done() and self.app is None):
+    def start(self, again_after: float = 0.0) -> None:
+        """Open it, unless it is open or failed less than so many seconds ago."""
+        is_failed = self._task is not None and self._task.done() and self.app is None
+        is_due = is_failed and time.monotonic() - self._failed_at >= again_after
+        if self._task is None or is_due:
             self._settled.clear()
             self._task = asyncio.create_task(self._hold())
 
@@ -71,7 +76,7 @@ class Lazy:
             log.warning("opening failed: %s", type(error).__name__)
             self.error = SillError(f"unexpected {type(error).__name__}", hint="this is a bug")
         finally:
-            self.app = None
+            self.app, self._failed_at = None, time.monotonic()
             self._settled.set()
 
     async def close(self) -> None:

@@ -32,13 +32,14 @@ from .schemas.workspace import (
 )
 
 router = APIRouter(prefix="/api/v1")
+AGAIN_SECONDS = 5.0
 _SCOPES = ("request", "chat", "day", "user")
 
 
 @router.get("/model", tags=["model"])
 async def model(desk: TheDesk) -> ModelState:
-    """The model that answers, or why there is none. Asking starts it."""
-    desk.lazy().start()
+    """The model that answers, or why there is none. Asking starts it, and starts it again after a while."""
+    desk.lazy().start(again_after=AGAIN_SECONDS)
     return _model_state(desk)
 
 
