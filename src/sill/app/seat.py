@@ -15,6 +15,7 @@ from ..core.budget import PROFILES
 from ..core.cost import DOLLAR, Price, dollars
 from ..core.render import Layout
 from ..engine.chat import Chat
+from ..engine.compact import SummaryBy
 from ..engine.failover import Place
 from ..engine.money import Limits, Purse, Till
 from ..engine.offering import Toolkit
@@ -26,6 +27,7 @@ from ..records import Attempt, Cap
 from ..settings import Settings
 from .connect import Connection, Progress, Wanted, connect, wanted, wanted_instead
 from .counting import choose_counter, counting_by
+from .embedding import embedder_of
 from .profile import profile_numbers, shares_asked_for, system_prompt
 from .tools import are_wanted
 
@@ -67,8 +69,14 @@ class Seats:
     tools: ToolBox | None = None
 
     def __post_init__(self) -> None:
-        if self.settings.get("recall", bool) is not False:
-            self.recollection = Recollection(self.store, least=RECALL_LEAST, insists=RECALL_INSISTS)
+        recalls = self.settings.get("recall", bool) is not False
+        embedder = embedder_of(self.settings) if recalls else None
+        self.recollection = Recollection(
+            self.store, embedder, recalls, least=RECALL_LEAST, insists=RECALL_INSISTS
+        )
+        if embedder is not None:
+            self.stack.push_async_callback(embedder.close)
+        self.stack.push_async_callback(self.recollection.close)
 
     def arrange(self) -> list[Place]:
         """The profile's own endpoint, then its fallbacks in their order."""
@@ -145,6 +153,7 @@ class Seats:
             till=self._till(model, price),
             wire=model.wire,
             recollection=self.recollection,
+            summaries=summary_by(self.settings.get("summaries", str)),
             toolkit=Toolkit(self.tools, counted.counter) if self.tools and may_call else None,
         )
 
@@ -153,6 +162,14 @@ class Seats:
             return model.reporting_to(keep_books(self.store, attempt, price, caps))
 
         return Till(self.purse, price, booked)
+
+
+def summary_by(setting: str | None) -> SummaryBy:
+    match setting:
+        case "model" | "off":
+            return setting
+        case _:
+            return "extract"
 
 
 def _name(wish: Wanted) -> str:

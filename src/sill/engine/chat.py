@@ -25,6 +25,7 @@ from ..ports import (
 from ..records import Attempt
 from .asking import Asking, closed, history_for
 from .cited import cited, remarks
+from .compact import Carrying, SummaryBy
 from .events import Delta, Event, Finished, Notice, Refused, Started, Thought
 from .money import Afforded, Till, at_most, held, paid, refusal
 from .offering import Toolkit
@@ -35,6 +36,7 @@ from .replies import GAP, Reply, closing, omissions, refused
 from .rounds import Rounds
 from .sizing import Sizer
 from .streams import until
+from .summarize import Summarizer
 
 
 def as_sent(request: ChatRequest) -> bytes:
@@ -60,6 +62,7 @@ class Chat:
     learned: str = ""  # what a refusal of the endpoint has taught
     recollection: Recollection | None = None  # without it, what left the window stays out
     toolkit: Toolkit | None = None  # without it, no tools are offered
+    summaries: SummaryBy = "off"  # how what leaves the window is summed up
 
     async def ask(
         self, chat: str | None, question: Question, stop: asyncio.Event | None = None
@@ -92,14 +95,30 @@ class Chat:
 
     async def plan(self, chat: str | None, question: Question) -> Prepared | Refused:
         """What asking this would send. Nothing is sent and nothing is written."""
+        return await self._planned(chat, question, Carrying(self.store, self.summaries))
+
+    async def _planned(
+        self, chat: str | None, question: Question, carrying: Carrying
+    ) -> Prepared | Refused:
         history = await history_for(self.store, chat, question)
         desk = Desk(
-            self.store, self.call, self.counter, self.sizer, self.recollection, self.toolkit
+            self.store,
+            self.call,
+            self.counter,
+            self.sizer,
+            self.recollection,
+            self.toolkit,
+            carrying,
         )
         return await planned_question(desk, chat, question, history)
 
+    def _carrying(self, chat: str | None) -> Carrying:
+        writer = Summarizer(self.call, self.model, self.counter, chat or "", self.till)
+        write = writer.write if self.summaries == "model" else None
+        return Carrying(self.store, self.summaries, write)
+
     async def _try(self, asking: Asking) -> AsyncGenerator[Event, None]:
-        ready = await self.plan(asking.chat, asking.question)
+        ready = await self._planned(asking.chat, asking.question, self._carrying(asking.chat))
         if isinstance(ready, Refused):
             yield ready
             return

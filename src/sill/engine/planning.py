@@ -7,6 +7,7 @@ from ..core.messages import Message
 from ..core.plan import Plan
 from ..core.usage import plan_from_json
 from ..ports import History, Store, TokenCounter
+from .compact import Carrying
 from .events import Refused
 from .offering import Toolkit
 from .prepare import Beside, Call, Prepared, Question, Toolset, prepare
@@ -25,6 +26,7 @@ class Desk:
     sizer: Sizer
     recollection: Recollection | None = None
     toolkit: Toolkit | None = None
+    carrying: Carrying | None = None  # without it, what leaves the window is not summed up
 
 
 async def planned_question(
@@ -41,7 +43,9 @@ async def planned_question(
     told = await _news(desk.store, chat, history) if chat is not None else ()
     recalling = None
     if desk.recollection is not None and chat is not None:
-        recalling = Recalling(desk.recollection, chat, question.text, history, desk.sizer)
+        recalling = Recalling(
+            desk.recollection, chat, question.text, history, desk.sizer, desk.carrying
+        )
 
     async def ready(tools: Toolset) -> Prepared | Refused:
         beside = Beside(tools, told)

@@ -1,100 +1,42 @@
-"""What has left the window comes back when a question needs it.
+"""What has left the window comes back when a question needs it, and is summed up when it leaves.
 
-``planned`` is ``plan_context`` with recall: it finds out which turns will be outside of the window, looks
-through them, and plans again with the passages that were found.
+``planned`` is ``plan_context`` with both: it finds out which turns will be outside of the window, looks
+through them, and plans again with the passages that were found and a message that stands for the rest.
 """
 
-from collections import OrderedDict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from ..core import excerpts
+from ..core import compact, excerpts
 from ..core.budget import Budget
 from ..core.excerpts import Quote
-from ..core.memory import Memory, Utterance, utterance
+from ..core.ledger import window
+from ..core.memory import Memory
 from ..core.messages import Epoch, Message, Sized, Turn
 from ..core.offers import FileOffer
-from ..core.plan import Ask, OverBudget, Plan, plan_context
+from ..core.plan import Ask, Item, OverBudget, Plan, plan_context
 from ..core.recall import Query, Scored, query, rank
 from ..core.recall_room import leaving, quoted, reserving, slot
-from ..ports import Embedder, History, StoredTurn
+from ..ports import History, StoredTurn
+from .compact import ENVELOPE, Carrying, Gone, Rooms, is_due, summed_up
+from .past import CLEARLY, Recollection, spoken
 from .sizing import Sizer
-from .vectors import Vectors
 
-OPEN_CHATS = 8  # whose memories are kept ready
-CLEARLY = 0.01  # the chance from which a question asks for something that is not in the window
+__all__ = ["CLEARLY", "Recalling", "Recollection", "planned", "spoken"]
+
 CHARACTERS = 4  # of a token, about
-
-
-@dataclass(slots=True)
-class _Shelf:
-    """The memory of one chat: ``turns`` are the ids of those in it, oldest first."""
-
-    memory: Memory = field(default_factory=Memory)
-    turns: list[str] = field(default_factory=list)
-    vectors: Vectors | None = None
-
-    def add(self, turns: Iterable[StoredTurn]) -> None:
-        for turn in turns:
-            self.memory.add(spoken(turn))
-            self.turns.append(turn.id)
-
-
-class Turns(Protocol):
-    """Who knows the turns of a chat: a store, or a client that sends all of them every time."""
-
-    async def turns(self, chat: str, limit: int | None = None) -> list[StoredTurn]: ...
-
-
-@dataclass(slots=True)
-class Recollection:
-    """The memories of chats. Turns are taken in as they leave the window; without an embedder, by words."""
-
-    store: Turns
-    embedder: Embedder | None = None
-    least: float = 0.0  # chance below which nothing is recalled: small talk needs no memory
-    insists: float = (
-        CLEARLY  # chance from which the window gives way; each time costs the server's cache
-    )
-    # What is found depends on the history alone, never on what was looked for before.
-    is_repeatable: bool = False
-    _shelves: OrderedDict[str, _Shelf] = field(default_factory=OrderedDict)
-
-    async def shelf(self, chat: str, history: History) -> _Shelf:
-        """What left the window before this epoch, and perhaps turns of it that were about to leave."""
-        shelf = self._shelves.pop(chat, None)
-        is_other = self.is_repeatable and shelf is not None and len(shelf.turns) != history.earlier
-        if shelf is None or is_other or not _continues(shelf.turns, history):
-            shelf = _Shelf(vectors=Vectors(self.embedder) if self.embedder else None)
-            if history.earlier:
-                shelf.add(_way_to(history.turns[0], await self.store.turns(chat)))
-        self._shelves[chat] = shelf
-        while len(self._shelves) > OPEN_CHATS:
-            self._shelves.popitem(last=False)
-        return shelf
-
-    async def settled(self) -> None:
-        """Until every memory has its vectors."""
-        for shelf in self._shelves.values():
-            if shelf.vectors is not None:
-                await shelf.vectors.settled()
-
-    async def close(self) -> None:
-        for shelf in self._shelves.values():
-            if shelf.vectors is not None:
-                await shelf.vectors.close()
 
 
 @dataclass(frozen=True, slots=True)
 class Recalling:
-    """One question, the chat it is asked in, and who can count."""
+    """One question, the chat it is asked in, and who can count. Without ``carrying`` nothing is summed up."""
 
     recollection: Recollection
     chat: str
     question: str
     history: History
     sizer: Sizer
+    carrying: Carrying | None = None
 
 
 async def planned(
@@ -106,40 +48,86 @@ async def planned(
 ) -> Plan | OverBudget:
     """The plan for the question with what it needs of the turns outside of the window.
 
-    ``turns`` are those of the history, sized. If nothing has to be recalled it is what ``plan_context`` says.
-    Only a question that clearly asks for something outside makes the window give way for it; otherwise recall
-    takes what is free.
+    ``turns`` are those of the history, sized. If nothing is outside it is what ``plan_context`` says. Only a
+    question that clearly asks for something outside makes the window give way for it; otherwise recall takes
+    what is free, after the message that sums up what left.
     """
-    epoch = recalling.history.epoch
-    plain = plan_context(budget, ask, turns, epoch, offers)
-    if isinstance(plain, OverBudget) or ask.rounds or not turns:
+    if ask.rounds or not turns:
+        return plan_context(budget, ask, turns, recalling.history.epoch, offers)
+    if recalling.carrying is not None:
+        pins = await recalling.carrying.pins(recalling.chat, recalling.sizer)
+        ask = replace(ask, pins=pins)
+    case = _Case(budget, ask, turns, offers, recalling)
+    plain = case.plan(budget)
+    if isinstance(plain, OverBudget):
         return plain
-    search = await _search(recalling, turns, plain.epoch)
-    if not search.ranked or search.ranked[0].chance < recalling.recollection.least:
-        return plain
-    size = slot(budget, ask.fixed, search.gone)
-    free = min(budget.high, budget.room) - plain.tokens
-    roomy = plain
-    if free < size and search.ranked[0].chance >= recalling.recollection.insists:
-        reserved = plan_context(reserving(budget, size), ask, turns, epoch, offers)
-        if isinstance(reserved, OverBudget):
-            return plain
-        roomy = reserved
-        if roomy.epoch != plain.epoch:
-            search = await _search(recalling, turns, roomy.epoch)
-        free = min(budget.high, budget.room) - roomy.tokens
-    # What the latest turns leave free is used, too, once the history is long.
-    size = min(size, free) if size <= budget.recall or roomy is plain else free
-    found = await _recalled(recalling.sizer, search, quoted(turns, roomy.epoch), size)
-    if found is None:
-        return plain
-    # This plan starts where the last one would have left the window, and only adds the recall.
+    roomy, size, search = await _made_room(case, plain)
+    base, summary = await _summed_up(case, roomy)
+    found = await _found(case, base, summary, size, search) if search is not None else None
+    if found is None and roomy is not plain:  # the window gives way for nothing else
+        base, summary = await _summed_up(case, plain)
+    if found is None and summary is None:
+        return base
+    recalls = () if found is None else (found,)
+    told = replace(ask, recalls=recalls, summary=summary)
+    # This plan starts where the last one would have left the window, and only adds to its end.
     wider = replace(budget, recall=size)
-    full = plan_context(wider, replace(ask, recalls=(found,)), turns, roomy.epoch, offers)
-    if isinstance(full, OverBudget):
+    full = plan_context(wider, told, turns, base.epoch, offers)
+    if isinstance(full, OverBudget) or full.epoch != base.epoch:
         return plain
-    evicted = tuple(item for item in roomy.items if item.kind == "turn" and item.fate == "evicted")
-    return replace(full, items=(*evicted, *full.items), budget=budget)
+    return replace(full, items=(*_left(base), *full.items), budget=budget)
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    budget: Budget
+    ask: Ask
+    turns: Sequence[Turn]
+    offers: Sequence[FileOffer]
+    recalling: Recalling
+
+    def plan(self, budget: Budget) -> Plan | OverBudget:
+        epoch = self.recalling.history.epoch
+        return plan_context(budget, self.ask, self.turns, epoch, self.offers)
+
+    def free(self, plan: Plan) -> int:
+        return min(self.budget.high, self.budget.room) - plan.tokens
+
+
+def _left(plan: Plan) -> tuple[Item, ...]:
+    return tuple(item for item in plan.items if item.kind == "turn" and item.fate == "evicted")
+
+
+# --- Recall ---------------------------------------------------------------------------------------
+
+
+async def _made_room(case: _Case, plain: Plan) -> tuple[Plan, int, "_Search | None"]:
+    """The plan that leaves recall its room, the room, and what was found; None where nothing is to be recalled."""
+    recollection = case.recalling.recollection
+    if not recollection.recalls:
+        return plain, 0, None
+    search = await _search(case.recalling, case.turns, plain.epoch)
+    if not search.ranked or search.ranked[0].chance < recollection.least:
+        return plain, 0, None
+    size = slot(case.budget, case.ask.fixed, search.gone)
+    if case.free(plain) >= size or search.ranked[0].chance < recollection.insists:
+        return plain, size, search
+    reserved = case.plan(reserving(case.budget, size))
+    if isinstance(reserved, OverBudget):
+        return plain, size, search
+    if reserved.epoch != plain.epoch:
+        search = await _search(case.recalling, case.turns, reserved.epoch)
+    # What the latest turns leave free is used, too, once the history is long.
+    size = size if size <= case.budget.recall else max(size, case.free(reserved))
+    return reserved, size, search
+
+
+async def _found(
+    case: _Case, base: Plan, summary: Sized | None, size: int, search: "_Search"
+) -> Sized | None:
+    free = case.free(base) - (summary.tokens if summary else 0)
+    known = quoted(case.turns, base.epoch)
+    return await _recalled(case.recalling.sizer, search, known, min(size, free))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +140,21 @@ class _Search:
     gone: int
 
 
-async def _search(recalling: Recalling, turns: Sequence[Turn], epoch: Epoch) -> _Search:
-    """Look through the turns that this epoch does not show."""
+async def _gone(recalling: Recalling, turns: Sequence[Turn], epoch: Epoch) -> Gone:
+    """Everything that this epoch does not show; turns that are leaving are taken into the memory."""
     history = recalling.history
     shelf = await recalling.recollection.shelf(recalling.chat, history)
     stored = {turn.id: turn for turn in history.turns}
     leave = [turn.id for turn in leaving(turns, epoch)]
-    known = set(shelf.turns[history.earlier :])
-    shelf.add(stored[id] for id in leave if id not in known)
-    inside = stored.keys() - set(leave)
-    memory = shelf.memory
+    shelf.add(stored[id] for id in leave if id not in shelf.turns)
+    return Gone(recalling.chat, shelf, frozenset(stored.keys() - set(leave)))
+
+
+async def _search(recalling: Recalling, turns: Sequence[Turn], epoch: Epoch) -> _Search:
+    """Look through the turns that this epoch does not show."""
+    history = recalling.history
+    outside = await _gone(recalling, turns, epoch)
+    shelf, inside, memory = outside.shelf, outside.inside, outside.shelf.memory
     asked = query(recalling.question, _questions(history.turns))
     close = await shelf.vectors.closeness(memory, asked) if shelf.vectors else None
     ranked = [
@@ -203,15 +196,6 @@ async def _fitted(
     return best
 
 
-def spoken(turn: StoredTurn) -> list[Utterance]:
-    """What people and the model said in it, without files, tools and recalls."""
-    return [
-        utterance(turn.id, turn.sequence, turn.started_ms, message.role, message.text)
-        for message in turn.messages
-        if message.carries is None and message.text.strip()
-    ]
-
-
 def _questions(turns: Sequence[StoredTurn]) -> list[str]:
     return [said.text for turn in turns[-3:] for said in turn.messages if _is_question(said)]
 
@@ -220,22 +204,44 @@ def _is_question(message: Message) -> bool:
     return message.role == "user" and message.carries is None
 
 
-def _continues(known: Sequence[str], history: History) -> bool:
-    """Whether a memory of these turns is the one that this history goes on from."""
-    if len(known) < history.earlier or (history.earlier and not history.turns):
-        return False
-    if history.earlier and known[history.earlier - 1] != history.turns[0].parent:
-        return False
-    rest = known[history.earlier :]
-    return rest == [turn.id for turn in history.turns[: len(rest)]]
+# --- What stands for the rest ---------------------------------------------------------------------
 
 
-def _way_to(turn: StoredTurn, turns: Sequence[StoredTurn]) -> list[StoredTurn]:
-    """The turns that led to this one, oldest first."""
-    by_id = {one.id: one for one in turns}
-    way: list[StoredTurn] = []
-    at = turn.parent
-    while at is not None and at in by_id:
-        way.append(by_id[at])
-        at = by_id[at].parent
-    return way[::-1]
+async def _summed_up(case: _Case, base: Plan) -> tuple[Plan, Sized | None]:
+    """The plan and the message that stands for what it does not show, if there is none in the window yet.
+
+    If the window is evicted anyway and leaves too little for that message, it is evicted a little further; but
+    never is a file left out for it.
+    """
+    carrying = case.recalling.carrying
+    if carrying is None or carrying.by == "off":
+        return base, None
+    gone = await _gone(case.recalling, case.turns, base.epoch)
+    if not is_due(gone, case.turns, base.epoch):
+        return base, None
+    wanted = await _summary(case, base, gone, case.budget.room)
+    free = case.free(base)
+    if wanted is None or wanted.tokens <= free:
+        return base, wanted
+    if base.epoch.number != case.recalling.history.epoch.number:
+        further = case.plan(reserving(case.budget, wanted.tokens))
+        if isinstance(further, Plan) and _omitted(further) == _omitted(base):
+            base, free = further, case.free(further)
+            gone = await _gone(case.recalling, case.turns, base.epoch)
+    return base, await _summary(case, base, gone, free)
+
+
+async def _summary(case: _Case, base: Plan, gone: Gone, most: int) -> Sized | None:
+    recalling, room = case.recalling, case.budget.room
+    assert recalling.carrying is not None
+    rooms = Rooms(
+        most=most,
+        gist=min(compact.gist_room(room), max(0, most - ENVELOPE)),
+        trail=min(compact.trail_room(room), max(0, most - ENVELOPE)),
+        last=not window(case.turns, base.epoch),
+    )
+    return await summed_up(recalling.carrying, gone, recalling.history, recalling.sizer, rooms)
+
+
+def _omitted(plan: Plan) -> set[str]:
+    return {item.name for item in plan.items if item.kind == "file" and item.fate == "omitted"}
