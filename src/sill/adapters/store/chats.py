@@ -1,5 +1,7 @@
 """Chats: made, found, named, put away, branched, deleted."""
 
+from dataclasses import dataclass
+
 from ...errors import UsageError
 from ...records import ChatInfo, Pin
 from . import contents, leases, words
@@ -7,6 +9,16 @@ from .database import Row, Transaction
 from .leases import LeaseTimes
 
 _INFO = "id, workspace, title, turns, created, used, pinned, archived"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """``holder`` has the chat at present; ``is_open`` if a turn of it is, whoever's."""
+
+    key: int
+    used: int
+    holder: str | None
+    is_open: int | bool
 
 
 def _info(row: Row) -> ChatInfo:
@@ -24,13 +36,19 @@ async def key_of(transaction: Transaction, chat: str) -> int:
     return key
 
 
-async def used_at(transaction: Transaction, key: int) -> int:
+async def place(transaction: Transaction, chat: str) -> Place:
+    """Everything that is to be known of a chat before a turn of it is begun."""
     row = await transaction.row(
-        "SELECT used FROM chats WHERE key = ? AND owner = ?", key, transaction.owner
+        "SELECT chats.key, chats.used, leases.holder, EXISTS"
+        " (SELECT 1 FROM turns WHERE turns.chat = chats.key AND turns.status = 'open')"
+        " FROM chats LEFT JOIN leases ON leases.chat = chats.key"
+        f" AND leases.expires > {transaction.now} WHERE chats.owner = ? AND chats.id = ?",
+        transaction.owner,
+        chat,
     )
-    assert row is not None
-    used: int = row[0]
-    return used
+    if row is None:
+        raise missing(chat)
+    return Place(*row)
 
 
 def missing(chat: str) -> UsageError:

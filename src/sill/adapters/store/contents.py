@@ -42,9 +42,8 @@ async def keep(
 
 
 async def _key(transaction: Transaction, content: Content) -> int:
-    known = "SELECT key FROM contents WHERE owner = ? AND hash = ?"
-    found = await transaction.row(known, transaction.owner, content.hash)
-    found = found or await transaction.row(
+    # Most are new. One that is there already, or that another writer was quicker to store, is looked up.
+    found = await transaction.row(
         "INSERT INTO contents (owner, hash, size, codec, body) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT DO NOTHING RETURNING key",
         transaction.owner,
@@ -53,8 +52,9 @@ async def _key(transaction: Transaction, content: Content) -> int:
         content.codec,
         content.body,
     )
-    # Another writer was first: its row is there now.
-    found = found or await transaction.row(known, transaction.owner, content.hash)
+    found = found or await transaction.row(
+        "SELECT key FROM contents WHERE owner = ? AND hash = ?", transaction.owner, content.hash
+    )
     assert found is not None
     key: int = found[0]
     return key

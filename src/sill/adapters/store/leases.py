@@ -31,11 +31,12 @@ class Held:
     chat: int
     fence: int
     used: int = 0  # when the chat was used before this turn
+    messages: int | None = None  # how many the turn has, where that is known,
+    said: tuple[str, ...] | None = None  # and those of them that are talk
 
 
 async def take(transaction: Transaction, chat: int, holder: str, times: LeaseTimes) -> int | None:
     """The new fence, or None while somebody else is at it."""
-    await _free_if_dead(transaction, chat)
     lasts = int(times.lasts * 1000)
     row = await transaction.row(
         "INSERT INTO leases (chat, owner, fence, holder, expires)"
@@ -51,6 +52,20 @@ async def take(transaction: Transaction, chat: int, holder: str, times: LeaseTim
 
 async def hold(transaction: Transaction, chat: int, holder: str, times: LeaseTimes) -> Held:
     """The chat for this transaction. ``TurnInProgress`` while a turn is in flight."""
+    row = await transaction.row(
+        f"SELECT holder FROM leases WHERE chat = ? AND owner = ? AND expires > {transaction.now}",
+        chat,
+        transaction.owner,
+    )
+    return await hold_from(transaction, chat, None if row is None else row[0], holder, times)
+
+
+async def hold_from(
+    transaction: Transaction, chat: int, present: str | None, holder: str, times: LeaseTimes
+) -> Held:
+    """The same, from the ``present`` holder, if there is one."""
+    if present is not None and is_dead(present):
+        await _free(transaction, chat, present)
     fence = await take(transaction, chat, holder, times)
     if fence is None:
         raise TurnInProgress(
@@ -59,19 +74,13 @@ async def hold(transaction: Transaction, chat: int, holder: str, times: LeaseTim
     return Held(0, chat, fence)
 
 
-async def _free_if_dead(transaction: Transaction, chat: int) -> None:
-    row = await transaction.row(
-        f"SELECT holder FROM leases WHERE chat = ? AND owner = ? AND expires > {transaction.now}",
+async def _free(transaction: Transaction, chat: int, holder: str) -> None:
+    await transaction.run(
+        "UPDATE leases SET expires = 0 WHERE chat = ? AND owner = ? AND holder = ?",
         chat,
         transaction.owner,
+        holder,
     )
-    if row is not None and is_dead(row[0]):
-        await transaction.run(
-            "UPDATE leases SET expires = 0 WHERE chat = ? AND owner = ? AND holder = ?",
-            chat,
-            transaction.owner,
-            row[0],
-        )
 
 
 async def renew(transaction: Transaction, held: Held, times: LeaseTimes) -> bool:

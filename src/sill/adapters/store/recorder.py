@@ -5,6 +5,7 @@ what is left between them stays as it is. Requests mostly grow, so the pieces of
 kept as far as the new one begins with the same bytes, and only the rest is cut.
 """
 
+import functools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -186,13 +187,13 @@ def _placed(inline: bytes) -> Piece:
 
 
 def write_recipe(pieces: Sequence[Piece], key_of: Callable[[bytes], int]) -> bytes:
-    recipe = bytearray()
+    parts: list[bytes] = []
     for form, content in pieces:
-        number = len(content) if form == "inline" else key_of(content)
-        _write_number(recipe, number << 2 | _CODES[form])
         if form == "inline":
-            recipe += content
-    return bytes(recipe)
+            parts += (_number(len(content) << 2), content)
+        else:
+            parts.append(_number(key_of(content) << 2 | _CODES[form]))
+    return b"".join(parts)
 
 
 def read_recipe(recipe: bytes) -> list[tuple[Form, int | bytes]]:
@@ -221,11 +222,14 @@ def recalled(
     return Recording(whole, b"".join(rendered), _ends(whole, rendered))
 
 
-def _write_number(recipe: bytearray, number: int) -> None:
+@functools.lru_cache(maxsize=4096)
+def _number(number: int) -> bytes:
+    written = bytearray()
     while number > 127:
-        recipe.append(number & 127 | 128)
+        written.append(number & 127 | 128)
         number >>= 7
-    recipe.append(number)
+    written.append(number)
+    return bytes(written)
 
 
 def _read_number(recipe: bytes, at: int) -> tuple[int, int]:

@@ -5,7 +5,7 @@ import contextlib
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
 from ...core.certificate import Certificate
@@ -36,7 +36,8 @@ class _Open:
     kept: str = ""
     kept_at: float = 0.0
     timer: asyncio.Task[None] | None = None
-    end: Callable[[Transaction], Awaitable[None]] | None = None  # what could not be written yet
+    # What could not be written yet.
+    end: Callable[[Transaction], Awaitable[Mapping[bytes, int] | None]] | None = None
 
 
 class DatabaseStore(Shelf):
@@ -194,12 +195,15 @@ class DatabaseStore(Shelf):
             state.timer.cancel()
             state.timer = None
         try:
-            await self._database.write(end, lasting=False)
+            keys = await self._database.write(end, lasting=False)
         except Fenced:
             log.warning("fenced out turn=%s fence=%d", turn, state.held.fence)
             self._let_go(turn)
             raise
         self._let_go(turn)
+        # The next request will hold what was just said: no need to look that up.
+        if keys and (recent := self._recent.get(state.chat)) is not None:
+            self._recent[state.chat] = replace(recent, keys={**recent.keys, **keys})
 
     async def _finish_late(self, chat: str | None = None) -> None:
         """Write the ends of turns that could not be written when they came."""

@@ -22,15 +22,19 @@ async def begin(
     transaction: Transaction, chat: str, draft: Draft, holder: str, times: LeaseTimes
 ) -> tuple[Held, Recent]:
     """The open turn, and what to remember of it for the next one."""
-    free = await leases.hold(transaction, await chats.key_of(transaction, chat), holder, times)
+    place = await chats.place(transaction, chat)
+    free = await leases.hold_from(transaction, place.key, place.holder, holder, times)
     if draft.recent.chat not in (0, free.chat):
         raise Outdated
-    await interrupt(transaction, free.chat)
+    # Elsewhere than on SQLite others may have written between the look and the lease.
+    if place.is_open or not transaction.is_sqlite:
+        await interrupt(transaction, free.chat)
     keys = await contents.keep(transaction, free, draft.texts)
-    used = await chats.used_at(transaction, free.chat)
     turn, plan = await insert_turn(transaction, free, draft, keys)
-    held = replace(free, turn=turn, used=used)
-    await insert_messages(transaction, held, draft.opening.messages, keys)
+    messages = draft.opening.messages
+    empty = replace(free, turn=turn, used=place.used, messages=0)
+    await insert_messages(transaction, empty, messages, keys)
+    held = replace(empty, messages=len(messages), said=words.talk(messages))
     recent = await insert_request(
         transaction, held, draft.opening.certificate, draft.recording, (draft.recent, keys)
     )
@@ -52,19 +56,19 @@ async def insert_turn(
     sequence, head = place
     if opening.instead_of is not None:
         head = await _parent_of(transaction, held.chat, opening.instead_of)
-    above = await transaction.row("SELECT depth FROM turns WHERE key = ?", head) if head else None
     plan = codec.as_bytes(opening.plan)
     frame, packed_plan = packed(plan, draft.recent.plan)
     row = await transaction.row(
         "INSERT INTO turns (owner, id, chat, sequence, parent, depth, status, fence, started, epoch,"
         " model, endpoint, certificate, frame, plan)"
-        f" VALUES (?, ?, ?, ?, ?, ?, 'open', ?, {transaction.now}, ?, ?, ?, ?, ?, ?) RETURNING key",
+        " VALUES (?, ?, ?, ?, ?, COALESCE((SELECT depth + 1 FROM turns WHERE key = ?), 0), 'open', ?,"
+        f" {transaction.now}, ?, ?, ?, ?, ?, ?) RETURNING key",
         transaction.owner,
         draft.turn,
         held.chat,
         sequence,
         head,
-        above[0] + 1 if above else 0,
+        head,
         held.fence,
         next((keys[body] for body in epoch_bodies(opening.epoch)), None),
         opening.model,
@@ -94,10 +98,10 @@ async def insert_messages(
     transaction: Transaction, held: Held, messages: Sequence[Message], keys: Mapping[bytes, int]
 ) -> None:
     """Behind those the turn has already."""
-    last = await transaction.row(
-        "SELECT COALESCE(MAX(position), -1) FROM messages WHERE turn = ?", held.turn
-    )
-    assert last is not None
+    first = held.messages
+    if first is None:
+        row = await transaction.row("SELECT COUNT(*) FROM messages WHERE turn = ?", held.turn)
+        first = row[0] if row else 0
     await transaction.many(
         "INSERT INTO messages (turn, position, owner, role, carries, content)"
         " VALUES (?, ?, ?, ?, ?, ?)",
@@ -110,7 +114,7 @@ async def insert_messages(
                 codec.carried_text(message.carries),
                 keys[codec.as_bytes(message.text)],
             )
-            for position, message in enumerate(messages, last[0] + 1)
+            for position, message in enumerate(messages, first)
         ],
     )
 
@@ -188,7 +192,8 @@ async def finish(
     held: Held,
     closing: Closing,
     texts: Mapping[bytes, contents.Content],
-) -> None:
+) -> dict[bytes, int]:
+    """The keys of the texts it ended with."""
     await _check(transaction, held)
     keys = await contents.keep(transaction, held, texts)
     await insert_messages(transaction, held, closing.messages, keys)
@@ -208,6 +213,7 @@ async def finish(
         )
     await _close(transaction, held, closing)
     await leases.release(transaction, held)
+    return keys
 
 
 async def _close(transaction: Transaction, held: Held, closing: Closing) -> None:
@@ -231,7 +237,8 @@ async def _close(transaction: Transaction, held: Held, closing: Closing) -> None
             held.chat,
             transaction.owner,
         )
-    await words.index(transaction, held.turn)
+    said = None if held.said is None else (*held.said, *words.talk(closing.messages))
+    await words.index(transaction, held.turn, said)
 
 
 async def discard(transaction: Transaction, held: Held) -> None:

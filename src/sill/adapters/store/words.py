@@ -1,8 +1,9 @@
 """Full text: what was asked and answered, by turn."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from ...core.messages import Message
 from ...records import Found
 from . import codec
 from .database import Row, Transaction
@@ -10,8 +11,9 @@ from .database import Row, Transaction
 POSTGRES_LONGEST = 250_000  # characters; a tsvector holds at most one megabyte
 
 
-async def index(transaction: Transaction, turn: int) -> None:
-    text = await visible_text(transaction, turn)
+async def index(transaction: Transaction, turn: int, said: Sequence[str] | None = None) -> None:
+    """``said`` is the turn's talk where it is at hand; else it is read."""
+    text = await visible_text(transaction, turn) if said is None else joined(said)
     if not text:
         return
     if transaction.is_sqlite:
@@ -49,8 +51,16 @@ async def visible_text(transaction: Transaction, turn: int) -> str:
         " WHERE messages.turn = ? AND messages.carries = '' ORDER BY messages.position",
         turn,
     )
-    texts = (codec.unsqueeze(coding, body).decode("utf-8", "replace") for coding, body in rows)
-    return "\n\n".join(texts).replace("\x00", " ")
+    return joined(codec.as_text(codec.unsqueeze(coding, body)) for coding, body in rows)
+
+
+def talk(messages: Iterable[Message]) -> tuple[str, ...]:
+    return tuple(message.text for message in messages if message.carries is None)
+
+
+def joined(texts: Iterable[str]) -> str:
+    plain = (codec.as_bytes(text).decode("utf-8", "replace") for text in texts)
+    return "\n\n".join(plain).replace("\x00", " ")
 
 
 # --- Search --------------------------------------------------------------------------------------
