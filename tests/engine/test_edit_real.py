@@ -86,7 +86,7 @@ def test_thirty_constrained_requests_give_thirty_valid_replies(server, home):
     async def run() -> list[tuple[str, set[str], int | None]]:
         seen = []
         async with open_app(settings, home, print, profile="chat_ops") as app:
-            editor = editor_for(app, settings)
+            editor = editor_for(app, settings).editor_at(0)
             editor.limits, editor.repairs = BRIEF, 0
             anything = editor.shape
             for number in range(30):

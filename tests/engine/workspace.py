@@ -7,7 +7,7 @@ from pathlib import Path
 from sill.app import App, open_app
 from sill.engine.events import Event
 from sill.engine.prepare import Question
-from sill.settings import load
+from sill.settings import Settings, load
 from tests.models.fault_provider import DONE, FaultProvider, Step, event, finished, head, said
 
 GENERAL = 'probe = false\ntokenizer = "o200k_base"\nmodel = "first"\nwindow = 4096\n'
@@ -31,14 +31,17 @@ class Workspace:
         self.folder = folder
         self.database = folder / "sill.db"
         self.told: list[str] = []
+        self.settings: Settings | None = None
 
     @asynccontextmanager
-    async def open(self, toml: str, **environment: str) -> AsyncIterator[App]:
+    async def open(
+        self, toml: str, profile: str = "chat", **environment: str
+    ) -> AsyncIterator[App]:
         file = self.folder / "user.toml"
         file.write_text(GENERAL + toml)
         variables = {"SILL_DATABASE_URL": str(self.database), **environment}
-        settings = load(user_file=file, project_file=None, environment=variables)
-        async with open_app(settings, self.folder, self.told.append) as app:
+        self.settings = load(user_file=file, project_file=None, environment=variables)
+        async with open_app(self.settings, self.folder, self.told.append, profile) as app:
             yield app
 
 

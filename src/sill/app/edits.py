@@ -28,6 +28,7 @@ from ..core.ops import Op, Replace, Span, Whole
 from ..core.proposal import Preview, Proposal, accept, preview, tell_model
 from ..core.reply import Format
 from ..engine.edit import Editor, Shape
+from ..engine.editing import Editing
 from ..engine.proposals import Chosen, Kept, every_hunk, written
 from ..errors import FileRefused, UsageError
 from ..paths import private, state_dir
@@ -174,22 +175,30 @@ def open_edits(folder: Path, store: Store) -> Edits:
     return Edits(folder, store, private(private(state_dir() / "edits") / key), _user())
 
 
-def editor_for(app: App, settings: Settings) -> Editor:
-    """Who proposes edits: the application's model, asked the way its profile says."""
-    memory, there = FormatMemory(), app.connection
-    has_grammar = there.server == "llama.cpp"
-    return Editor(
-        app.chat,
-        Shape(
-            lambda: memory.best_way(there.base_url, there.model, has_grammar=has_grammar),
-            with_format,
-            lambda way: memory.refuse(there.base_url, there.model, way),
-        ),
-        preferred=_format(settings.of_profile("chat_ops", "format", str)),
-        # The bundled model is small: without limits it would fill the whole reply.
-        limits=SMALL if there.kind == "local" else None,
-        is_enabled=settings.of_profile("chat_ops", "enabled", bool) is not False,
-    )
+def editor_for(app: App, settings: Settings) -> Editing:
+    """Who proposes edits: the application's models, each asked the way it can be and the profile says."""
+    memory = FormatMemory()
+    preferred = _format(settings.of_profile("chat_ops", "format", str))
+    is_enabled = settings.of_profile("chat_ops", "enabled", bool) is not False
+
+    def editor_at(number: int) -> Editor:
+        there, chat = app.seats[number].connection, app.failover.places[number].chat
+        assert there is not None and chat is not None
+        has_grammar = there.server == "llama.cpp"
+        return Editor(
+            chat,
+            Shape(
+                lambda: memory.best_way(there.base_url, there.model, has_grammar=has_grammar),
+                with_format,
+                lambda way: memory.refuse(there.base_url, there.model, way),
+            ),
+            preferred=preferred,
+            # The bundled model is small: without limits it would fill the whole reply.
+            limits=SMALL if there.kind == "local" else None,
+            is_enabled=is_enabled,
+        )
+
+    return Editing(app.failover, editor_at)
 
 
 def _format(name: str | None) -> Format:

@@ -88,6 +88,8 @@ async def _edit(
             reply = await editor_for(app, where.settings).ask(chat, Wish(instruction, scope))
         finally:
             waiting.clear()
+        for notice in reply.notices:
+            click.echo(f"sill: {plain(notice)}", err=True)
         shown = preview(reply.proposal) if reply.proposal is not None else None
         offered = Offered(reply.id, shown) if isinstance(shown, Preview) else None
         outcome = await _decide(edits, offered, manner) if offered else None
@@ -136,8 +138,8 @@ def tell(outcome: Outcome, word: str = "applied") -> int:
     match outcome:
         case Applied():
             back = "redo" if word == "undone" else "undo"
-            files = ", ".join(outcome.files)
-            click.echo(f"sill: {word}: {plain(files)}; `sill {back}` takes it back", err=True)
+            names = ", ".join(outcome.files)
+            click.echo(f"sill: {word}: {plain(names)}; `sill {back}` takes it back", err=True)
             _tell_kept(outcome.kept)
             if outcome.warning:
                 click.echo(f"sill: {plain(outcome.warning)}", err=True)

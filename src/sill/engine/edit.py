@@ -10,7 +10,7 @@ from ..core.budget import Shares
 from ..core.certificate import Certificate, Usage
 from ..core.constrain import Limits, grammar, reply_schema
 from ..core.documents import Document
-from ..core.edits import Rejected, Scope, edit
+from ..core.edits import Rejected, edit
 from ..core.messages import Epoch, Fingerprint, Message, Status
 from ..core.ops import Op, Problem
 from ..core.proposal import Proposal, base_fingerprints
@@ -22,10 +22,13 @@ from ..ports import Closing, History, Model, Opening
 from ..records import Attempt, StoredProposal
 from .chat import Chat
 from .events import Refused
-from .money import Afforded, at_most, paid, refusal
+from .failover import is_theirs
+from .money import Afforded, at_most, held, paid, refusal
 from .prepare import Call, Prepared, Question, prepare
 from .proposals import Kept, news, written
 from .streams import collect
+from .wishes import Wish as Wish  # part of what is offered here
+from .wishes import asked, by_priority, too_large
 
 Way = Literal["json schema", "grammar", "instructions"]
 EditOutcome = Literal[
@@ -56,12 +59,6 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    instruction: str
-    scope: Scope
-
-
-@dataclass(frozen=True, slots=True)
 class EditReply:
     """What came of a request. Without a proposal nothing may be changed; ``message`` says why, for people."""
 
@@ -78,10 +75,27 @@ class EditReply:
     rounds: int = 0  # how often the model was asked
     took_ms: int = 0
     cost: int | None = 0
+    notices: tuple[str, ...] = ()  # what happened on the way, for people
+    error: ProviderError | None = (
+        None  # why the model could not be asked; nothing of it is stored then
+    )
 
     @property
     def ops(self) -> tuple[Op, ...]:
         return self.proposal.ops if self.proposal is not None else ()
+
+
+@dataclass(slots=True)
+class Asking:
+    """A wish on its way, over all the tries it takes. ``is_last``: nobody else can be asked."""
+
+    chat: str | None  # None: a new one
+    wish: Wish
+    stop: asyncio.Event | None = None
+    is_last: bool = True
+    vain: tuple[str, ...] = ()  # turns that were taken back; the ledger has what they cost
+    notices: tuple[str, ...] = ()
+    has_learned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +115,7 @@ class _Turn:
     id: str
     is_new_chat: bool
     started: float
+    all: tuple[str, ...]  # with those in vain, for what it has cost
     rounds: int = 0
     certificate: Certificate | None = None
     usage: Usage | None = None
@@ -133,17 +148,21 @@ class Editor:
 
         Over budget and over a limit, nothing is stored. Setting ``stop`` ends it.
         """
+        return await self.answer(Asking(chat, wish, stop))
+
+    async def answer(self, asking: Asking) -> EditReply:
+        """What this model says to it. Where others can be asked and this one cannot, nothing is stored."""
         reply: EditReply | None = None
         while reply is None:
-            ready = await self._prepare(chat, wish)
-            reply = (
-                ready if isinstance(ready, EditReply) else await self._ask(chat, wish, ready, stop)
-            )
-        return replace(reply, base_fingerprints=base_fingerprints(wish.scope.documents))
+            ready = await self._prepare(asking)
+            reply = ready if isinstance(ready, EditReply) else await self._ask(asking, ready)
+        stamps = base_fingerprints(asking.wish.scope.documents)
+        return replace(reply, base_fingerprints=stamps, notices=asking.notices)
 
     # --- Before the call -------------------------------------------------------------------------
 
-    async def _prepare(self, chat: str | None, wish: Wish) -> _Ready | EditReply:
+    async def _prepare(self, asking: Asking) -> _Ready | EditReply:
+        chat, wish = asking.chat, asking.wish
         if not self.is_enabled:
             return EditReply("disabled", "Edits are switched off in the settings.")
         way = self.shape.way() if self.preferred == "schema" else "instructions"
@@ -155,7 +174,7 @@ class Editor:
         history = await store.history(chat) if chat else History((), Epoch())
         told = await news(store, chat, history) if chat else ""
         documents = tuple(
-            Document(path, text) for path, text in _by_priority(wish.scope) if text is not None
+            Document(path, text) for path, text in by_priority(wish.scope) if text is not None
         )
         question = Question(asked(wish, told), documents)
         prepared = await prepare(call, self.chat.counter, self.chat.sizer, history, question)
@@ -164,7 +183,7 @@ class Editor:
         left_out = [i for i in prepared.plan.items if i.kind == "file" and i.fate == "omitted"]
         if left_out:
             return EditReply("over_budget", too_large([item.name for item in left_out], prepared))
-        if (unpaid := await self._unpaid(chat, prepared)) is not None:
+        if (unpaid := await self._unpaid(asking, prepared)) is not None:
             return unpaid
         request = prepared.request
         if format == "schema":
@@ -172,12 +191,13 @@ class Editor:
             request = self.shape.shaped(request, JsonFormat("edit", schema), way, grammar(schema))
         return _Ready(replace(prepared, request=request), format, way)
 
-    async def _unpaid(self, chat: str | None, prepared: Prepared) -> EditReply | None:
+    async def _unpaid(self, asking: Asking, prepared: Prepared) -> EditReply | None:
         till = self.chat.till
         if till is None:
             return None
         prompt = at_most(prepared.certificate, self.chat.call.shortfall)
-        decided = await till.afford(prepared.request, prompt, chat)
+        so_far = held(await till.purse.attempts(asking.vain))
+        decided = await till.afford(prepared.request, prompt, asking.chat, so_far)
         return (
             None
             if isinstance(decided, Afforded)
@@ -186,46 +206,60 @@ class Editor:
 
     # --- The turn --------------------------------------------------------------------------------
 
-    async def _ask(
-        self, chat: str | None, wish: Wish, ready: _Ready, stop: asyncio.Event | None
-    ) -> EditReply | None:
-        """None if the endpoint cannot constrain replies this way; nothing is stored then."""
+    async def _ask(self, asking: Asking, ready: _Ready) -> EditReply | None:
+        """None if it is to be asked once more, another way or planned for less room; nothing is stored then."""
         store = self.chat.store
-        place = chat or await store.new_chat(self.chat.workspace)
+        place = asking.chat or await store.new_chat(self.chat.workspace)
         try:
             id = await store.begin(place, self._opening(ready.prepared))
         except TurnInProgress as error:
             return EditReply("busy", str(error), chat=place)
-        turn = _Turn(place, id, chat is None, self.chat.clock())
+        turn = _Turn(place, id, asking.chat is None, self.chat.clock(), (*asking.vain, id))
         try:
-            verdict = await self._converse(turn, wish, ready, stop)
+            verdict = await self._converse(turn, asking, ready)
         except Overflow as error:
-            await self._withdraw(turn)
+            await self._withdraw(turn, asking)
+            if self._has_learned(asking, error, ready):
+                return None
             return EditReply("over_budget", str(error), rounds=turn.rounds)
         except Unsupported as error:
             if self.shape.refuse(ready.way):
-                await self._withdraw(turn)
+                await self._withdraw(turn, asking)
                 return None
             verdict = _Verdict("upstream_error", str(error))
         except LimitReached as error:
+            if turn.rounds == 1:  # others were faster to spend: nothing was sent
+                await self._withdraw(turn, asking)
+                return EditReply("over_limit", str(error))
             verdict = _Verdict("over_limit", str(error))
         except ProviderError as error:
+            if not asking.is_last and turn.rounds == 1 and is_theirs(error):
+                await self._withdraw(turn, asking)
+                return EditReply("upstream_error", str(error), rounds=turn.rounds, error=error)
             verdict = _Verdict("upstream_error", str(error))
         except BaseException:
             await asyncio.shield(self._close(turn, _Verdict("cancelled", "Stopped.")))
             raise
         return await asyncio.shield(self._close(turn, verdict))
 
-    async def _converse(
-        self, turn: _Turn, wish: Wish, ready: _Ready, stop: asyncio.Event | None
-    ) -> _Verdict:
+    def _has_learned(self, asking: Asking, error: Overflow, ready: _Ready) -> bool:
+        """Whether the endpoint said something that makes one more try worth it."""
+        known = self.chat.learned
+        self.chat.learn(error, ready.prepared.certificate.predicted)
+        if asking.has_learned or self.chat.learned == known:
+            return False
+        asking.has_learned = True
+        asking.notices = (*asking.notices, self.chat.learned)
+        return True
+
+    async def _converse(self, turn: _Turn, asking: Asking, ready: _Ready) -> _Verdict:
         request, certificate = ready.prepared.request, ready.prepared.certificate
         problems: tuple[Problem, ...] = ()
         for repairs_left in range(self.repairs, -1, -1):
-            text, failure = await self._call(turn, request, certificate, stop)
+            text, failure = await self._call(turn, request, certificate, asking.stop)
             if failure is not None:
                 return failure
-            found = proposal_from(ready.format, text, wish.scope)
+            found = proposal_from(ready.format, text, asking.wish.scope)
             if isinstance(found, Proposal):
                 return _judged(found)
             problems = found.problems
@@ -279,9 +313,21 @@ class Editor:
         if till is None:
             return model
         attempt = Attempt(
-            "edit", model.name, model.endpoint, turn.chat, turn.id, certificate.predicted
+            category="edit",
+            model=model.name,
+            endpoint=model.endpoint,
+            chat=turn.chat,
+            turn=turn.id,
+            predicted=certificate.predicted,
+            tokenizer=certificate.tokenizer,
+            ratio=self.chat.call.ratio,
         )
-        return await till.payable(request, attempt, self.chat.call.shortfall)
+        prompt = at_most(certificate, self.chat.call.shortfall)
+        so_far = held(await till.purse.attempts(turn.all))
+        decided = await till.afford(request, prompt, turn.chat, so_far)
+        if isinstance(decided, Afforded):
+            return till.model(attempt, decided)
+        raise refusal(decided)
 
     # --- After it --------------------------------------------------------------------------------
 
@@ -331,10 +377,11 @@ class Editor:
             usage=turn.usage,
             rounds=turn.rounds,
             took_ms=took_ms,
-            cost=None if till is None else paid(await till.purse.attempts((turn.id,))),
+            cost=None if till is None else paid(await till.purse.attempts(turn.all)),
         )
 
-    async def _withdraw(self, turn: _Turn) -> None:
+    async def _withdraw(self, turn: _Turn, asking: Asking) -> None:
+        asking.vain = turn.all
         await self.chat.store.discard(turn.id)
         if turn.is_new_chat:
             await self.chat.store.delete_chat(turn.chat)
@@ -345,44 +392,8 @@ def _for_edits(call: Call, told: str) -> Call:
     return replace(call, profile=profile, system=f"{call.system}\n\n{told}")
 
 
-def _by_priority(scope: Scope) -> list[tuple[str, str | None]]:
-    return sorted(scope.documents.items(), key=lambda item: item[0] != scope.active)
-
-
-def asked(wish: Wish, told: str = "") -> str:
-    """The user's words, with what they point at and what the model has to know before it reads them."""
-    parts = [f"({told})"] if told else []
-    parts.append(wish.instruction)
-    scope = wish.scope
-    text = scope.documents.get(scope.active) if scope.active else None
-    if text is not None and scope.selection is not None:
-        start, end = scope.selection.start, scope.selection.end
-        first, last = _line(text, start), _line(text, max(start, end - 1))
-        parts.append(f"Selected in {scope.active}, lines {first} to {last}:\n{text[start:end]}")
-    if text is not None and scope.cursor is not None:
-        before = text[: scope.cursor].rsplit("\n", 1)[-1]
-        line = _line(text, scope.cursor)
-        parts.append(f"The cursor is in {scope.active}, line {line}, after: {before!r}")
-    return "\n\n".join(parts)
-
-
-def _line(text: str, position: int) -> int:
-    return text.count("\n", 0, position) + 1
-
-
 def _judged(proposal: Proposal) -> _Verdict:
     edited = edit(proposal.scope, proposal.ops)
     if isinstance(edited, Rejected) or not edited.changes:
         return _Verdict("nothing", proposal.explanation or "Nothing has to be changed.")
     return _Verdict("proposed", proposal.explanation or "Edits are proposed.", proposal)
-
-
-def too_large(names: list[str], prepared: Prepared) -> str:
-    """What to drop, in a sentence; files are never cut, because an edit of a part would be a guess."""
-    room = prepared.plan.budget.room
-    files = {i.name: i.reason for i in prepared.plan.items if i.kind == "file"}
-    reasons = "; ".join(f"{name}: {files[name].split(';')[0]}" for name in names)
-    return (
-        f"The files do not fit into the {room:,} tokens of the prompt. Leave out or shorten"
-        f" {', '.join(names)} ({reasons}), or choose a model with a larger window."
-    )

@@ -155,6 +155,11 @@ class Failover:
             return
         self.answered(number, last.chat)
 
+    @property
+    def barred(self) -> list[str]:
+        """Who is not asked instead, and why."""
+        return [_passed_over(place) for place in self.places if place.barred]
+
     def missed(self, number: int) -> None:
         """The place did not answer."""
         self.places[number].breaker = self.places[number].breaker.failed(self.clock())
@@ -174,8 +179,7 @@ class Failover:
     def _after_failure(self, failed: Finished) -> list[Notice]:
         if len(self.places) == 1:
             return []
-        barred = [_passed_over(place) for place in self.places if place.barred]
-        return [Notice(text, "warning") for text in (failed.reason, *barred)]
+        return [Notice(text, "warning") for text in (failed.reason, *self.barred)]
 
 
 def _passed_over(place: Place) -> str:
