@@ -43,7 +43,10 @@ class Toolkit:
     _tokens: dict[bytes, int] = field(default_factory=dict)
 
     async def choice(self, call: Call, question: str, sticky: Collection[str] = ()) -> Toolset:
-        """The set for a question: the ``sticky`` names where they still fit their share, else the best for it."""
+        """The set for a question: the ``sticky`` names where they still fit their share, else the best for it.
+
+        Empty where schemas cost nothing: the model's template leaves them out, and it would never see them.
+        """
         tools = await self.box.tools()
         share = call.budget.tools
         if sticky:
@@ -52,6 +55,8 @@ class Toolkit:
             if offered.tokens <= share or all(tool.is_core for tool in same.offered):
                 return replace(offered, missed=())  # it was told when the set was chosen
         whole = await self._toolset(call, Choice(tuple(tools)))
+        if whole.tokens == 0:
+            return Toolset()
         if whole.tokens <= share:
             return whole
         return await self._filtered(call, tools, share, question)
