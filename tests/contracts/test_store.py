@@ -310,6 +310,26 @@ def test_a_chat_that_is_not_there_is_a_mistake(keep):
     keep(check)
 
 
+def test_a_turn_with_tool_rounds_ends_with_the_plan_and_the_epoch_of_its_last_request(keep):
+    async def check(store):
+        chat = await store.new_chat("w")
+        plans = ['{"version":1,"items":[%d]}' % n + " " * 400 for n in range(4)]
+        first = await store.begin(chat, replace(opening("one"), plan=plans[0]))
+        await store.finish(first, closing("done"))
+        second = await store.begin(chat, replace(opening("two"), plan=plans[1]))
+        epoch = Epoch(1, second)
+        await store.finish(second, replace(closing("done"), plan=plans[2], epoch=epoch))
+        third = await store.begin(chat, replace(opening("three", epoch=epoch), plan=plans[3]))
+        await store.finish(third, closing("done"))
+
+        found = [await store.turn(turn) for turn in (first, second, third)]
+        assert [one.plan for one in found] == [plans[0], plans[2], plans[3]]
+        assert [one.epoch for one in found] == [Epoch(), epoch, epoch]
+        assert [one.id for one in (await store.history(chat)).turns] == [second, third]
+
+    keep(check)
+
+
 def test_every_request_of_a_turn_is_kept_byte_by_byte(keep):
     async def check(store):
         chat = await store.new_chat("w")
