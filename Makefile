@@ -19,6 +19,9 @@ $(READY): pyproject.toml constraints.txt scripts/setup.py
 	@python3 scripts/setup.py $(VENV)
 	@touch $@
 
+page: setup
+	@$(BIN)/python scripts/build_page.py
+
 lint: setup
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 

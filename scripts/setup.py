@@ -41,6 +41,10 @@ def main(venv: Path) -> int:
     if subprocess.call([str(venv / "bin" / "sill"), "model", "pull", "--for-tests"]) != 0:
         return complain("the local model could not be fetched; `make setup` tries again")
 
+    step("building the page")
+    if subprocess.call([str(python), str(ROOT / "scripts" / "build_page.py")]) != 0:
+        step("going on without the page; `make page` tries again")  # the terminal needs none
+
     step(f"ready after {time.monotonic() - started:.0f} s")
     return 0
 

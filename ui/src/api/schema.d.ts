@@ -7,6 +7,23 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** AnswerMessage */
+        AnswerMessage: {
+            /**
+             * Role
+             * @default assistant
+             * @constant
+             */
+            role: "assistant";
+            /** Content */
+            content: string | null;
+            /** Reasoning Content */
+            reasoning_content?: string | null;
+            /** Tool Calls */
+            tool_calls?: components["schemas"]["ToolCalled"][] | null;
+            /** Refusal */
+            refusal?: null;
+        };
         /**
          * AppliedEdit
          * @description One applied proposal. ``is_applied`` is false while it is undone.
@@ -68,10 +85,8 @@ export interface components {
             tool_id: string;
             /** Active File */
             active_file: string;
-            /** @default null */
-            selection: components["schemas"]["TextSpan"] | null;
-            /** @default null */
-            cursor: components["schemas"]["CursorAt"] | null;
+            selection?: components["schemas"]["TextSpan"] | null;
+            cursor?: components["schemas"]["CursorAt"] | null;
             /** Virtual Files */
             virtual_files: {
                 [key: string]: string;
@@ -94,11 +109,8 @@ export interface components {
             base_hash: string;
             /** Patch Id */
             patch_id: string;
-            /**
-             * Chosen
-             * @default null
-             */
-            chosen: {
+            /** Chosen */
+            chosen?: {
                 [key: string]: number[];
             } | null;
         };
@@ -109,11 +121,8 @@ export interface components {
         Ask: {
             /** Text */
             text: string;
-            /**
-             * Chat
-             * @default null
-             */
-            chat: string | null;
+            /** Chat */
+            chat?: string | null;
             /** Files */
             files?: string[];
         };
@@ -146,32 +155,20 @@ export interface components {
          * @description Let the next turn continue ``turn``; null begins anew.
          */
         Branch: {
-            /**
-             * Turn
-             * @default null
-             */
-            turn: string | null;
+            /** Turn */
+            turn?: string | null;
         };
         /**
          * ChangeChat
          * @description What is given is changed.
          */
         ChangeChat: {
-            /**
-             * Title
-             * @default null
-             */
-            title: string | null;
-            /**
-             * Pinned
-             * @default null
-             */
-            pinned: boolean | null;
-            /**
-             * Archived
-             * @default null
-             */
-            archived: boolean | null;
+            /** Title */
+            title?: string | null;
+            /** Pinned */
+            pinned?: boolean | null;
+            /** Archived */
+            archived?: boolean | null;
         };
         /** Chat */
         Chat: {
@@ -207,6 +204,75 @@ export interface components {
              * @default false
              */
             busy: boolean;
+        };
+        /** ChatCompletion */
+        ChatCompletion: {
+            /** Id */
+            id: string;
+            /**
+             * Object
+             * @default chat.completion
+             * @constant
+             */
+            object: "chat.completion";
+            /** Created */
+            created: number;
+            /** Model */
+            model: string;
+            /** Choices */
+            choices: components["schemas"]["Choice"][];
+            usage?: components["schemas"]["Usage"] | null;
+            sill: components["schemas"]["SillReport"];
+        };
+        /**
+         * ChatCompletionRequest
+         * @description A chat completion. The messages may be longer than any window.
+         */
+        ChatCompletionRequest: {
+            /**
+             * Model
+             * @description `sill`, or a name from /v1/models
+             * @default sill
+             */
+            model: string;
+            /** Messages */
+            messages: {
+                [key: string]: unknown;
+            }[];
+            /** Max Tokens */
+            max_tokens?: number | null;
+            /** Max Completion Tokens */
+            max_completion_tokens?: number | null;
+            /** Temperature */
+            temperature?: number | null;
+            /** Stream */
+            stream?: boolean | null;
+            stream_options?: components["schemas"]["StreamOptions"] | null;
+            /**
+             * N
+             * @description 1
+             */
+            n?: number | null;
+            /** Tools */
+            tools?: {
+                [key: string]: unknown;
+            }[] | null;
+            /** Tool Choice */
+            tool_choice?: string | {
+                [key: string]: unknown;
+            } | null;
+            /** Response Format */
+            response_format?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Logprobs
+             * @description not given out here
+             */
+            logprobs?: boolean | null;
+            sill?: components["schemas"]["SillWish"] | null;
+        } & {
+            [key: string]: unknown;
         };
         /** ChatCost */
         ChatCost: {
@@ -249,6 +315,20 @@ export interface components {
             /** Chats */
             chats: components["schemas"]["Chat"][];
         };
+        /** Choice */
+        Choice: {
+            /**
+             * Index
+             * @default 0
+             * @constant
+             */
+            index: 0;
+            message: components["schemas"]["AnswerMessage"];
+            /** Finish Reason */
+            finish_reason: string;
+            /** Logprobs */
+            logprobs?: null;
+        };
         /** Clash */
         Clash: {
             /** Line */
@@ -268,11 +348,8 @@ export interface components {
             enabled: boolean;
             /** Outcome */
             outcome: string;
-            /**
-             * Code
-             * @default null
-             */
-            code: string | null;
+            /** Code */
+            code?: string | null;
             /**
              * Message
              * @default
@@ -393,16 +470,10 @@ export interface components {
             tokenizer: string;
             /** Predicted */
             predicted: number;
-            /**
-             * Actual
-             * @default null
-             */
-            actual: number | null;
-            /**
-             * Template
-             * @default null
-             */
-            template: string | null;
+            /** Actual */
+            actual?: number | null;
+            /** Template */
+            template?: string | null;
         };
         /** CursorAt */
         CursorAt: {
@@ -460,9 +531,8 @@ export interface components {
             /**
              * Code
              * @description why it is not enabled
-             * @default null
              */
-            code: string | null;
+            code?: string | null;
             /** Correlation Id */
             correlation_id: string;
         };
@@ -472,10 +542,8 @@ export interface components {
             tool_id: string;
             /** Active File */
             active_file: string;
-            /** @default null */
-            selection: components["schemas"]["TextSpan"] | null;
-            /** @default null */
-            cursor: components["schemas"]["CursorAt"] | null;
+            selection?: components["schemas"]["TextSpan"] | null;
+            cursor?: components["schemas"]["CursorAt"] | null;
             /** Virtual Files */
             virtual_files: {
                 [key: string]: string;
@@ -496,9 +564,8 @@ export interface components {
             /**
              * Id
              * @description of the transaction, for undo
-             * @default null
              */
-            id: string | null;
+            id?: string | null;
             /** Files */
             files?: string[];
             /**
@@ -508,11 +575,8 @@ export interface components {
             reasons?: {
                 [key: string]: string;
             };
-            /**
-             * Merge
-             * @default null
-             */
-            merge: string | null;
+            /** Merge */
+            merge?: string | null;
             /** Clashes */
             clashes?: {
                 [key: string]: components["schemas"]["Clash"][];
@@ -529,29 +593,8 @@ export interface components {
         EditQuestion: {
             /** Text */
             text: string;
-            /**
-             * Files
-             * @default null
-             */
-            files: string[] | null;
-        };
-        /**
-         * EditScope
-         * @description The files of a request and where the user is in the active one.
-         */
-        EditScope: {
-            /** Tool Id */
-            tool_id: string;
-            /** Active File */
-            active_file: string;
-            /** @default null */
-            selection: components["schemas"]["TextSpan"] | null;
-            /** @default null */
-            cursor: components["schemas"]["CursorAt"] | null;
-            /** Virtual Files */
-            virtual_files: {
-                [key: string]: string;
-            };
+            /** Files */
+            files?: string[] | null;
         };
         /**
          * EditorChatRequest
@@ -560,31 +603,14 @@ export interface components {
         EditorChatRequest: {
             /** Message */
             message: string;
-            /**
-             * Active File
-             * @default null
-             */
-            active_file: string | null;
-            /**
-             * Virtual Files
-             * @default null
-             */
-            virtual_files: {
+            /** Active File */
+            active_file?: string | null;
+            /** Virtual Files */
+            virtual_files?: {
                 [key: string]: string;
             } | null;
-            /**
-             * Base Version Id
-             * @default null
-             */
-            base_version_id: string | null;
-        };
-        /**
-         * EditorDelta
-         * @description ``delta``: any number of them.
-         */
-        EditorDelta: {
-            /** Text */
-            text: string;
+            /** Base Version Id */
+            base_version_id?: string | null;
         };
         /**
          * EditorDone
@@ -593,21 +619,12 @@ export interface components {
         EditorDone: {
             /** Enabled */
             enabled: boolean;
-            /**
-             * Reason
-             * @default null
-             */
-            reason: ("stop" | "cancelled" | "error") | null;
-            /**
-             * Message
-             * @default null
-             */
-            message: string | null;
-            /**
-             * Code
-             * @default null
-             */
-            code: string | null;
+            /** Reason */
+            reason?: ("stop" | "cancelled" | "error") | null;
+            /** Message */
+            message?: string | null;
+            /** Code */
+            code?: string | null;
         };
         /**
          * EditorHistory
@@ -616,11 +633,8 @@ export interface components {
         EditorHistory: {
             /** Messages */
             messages: components["schemas"]["EditorMessage"][];
-            /**
-             * Base Version Id
-             * @default null
-             */
-            base_version_id: string | null;
+            /** Base Version Id */
+            base_version_id?: string | null;
         };
         /** EditorMessage */
         EditorMessage: {
@@ -645,46 +659,81 @@ export interface components {
              * @enum {string}
              */
             status: "pending" | "complete" | "failed" | "cancelled";
-            /**
-             * Correlation Id
-             * @default null
-             */
-            correlation_id: string | null;
-            /**
-             * Failure Outcome
-             * @default null
-             */
-            failure_outcome: string | null;
+            /** Correlation Id */
+            correlation_id?: string | null;
+            /** Failure Outcome */
+            failure_outcome?: string | null;
         };
-        /**
-         * EditorMeta
-         * @description ``meta``: the first event, once.
-         */
-        EditorMeta: {
+        /** Embedding */
+        Embedding: {
             /**
-             * Enabled
-             * @default true
+             * Object
+             * @default embedding
              * @constant
              */
-            enabled: true;
-            /** Correlation Id */
-            correlation_id: string;
-            /** Turn Id */
-            turn_id: string;
+            object: "embedding";
+            /** Index */
+            index: number;
+            /** Embedding */
+            embedding: number[] | string;
         };
-        /**
-         * EditorNotice
-         * @description ``notice``: any number of them.
-         */
-        EditorNotice: {
-            /** Message */
-            message: string;
+        /** EmbeddingList */
+        EmbeddingList: {
             /**
-             * Variant
-             * @default info
+             * Object
+             * @default list
+             * @constant
+             */
+            object: "list";
+            /** Data */
+            data: components["schemas"]["Embedding"][];
+            /** Model */
+            model: string;
+            usage: components["schemas"]["EmbeddingUsage"];
+        };
+        /** EmbeddingRequest */
+        EmbeddingRequest: {
+            /**
+             * Input
+             * @description texts; token arrays are not taken
+             */
+            input: string | string[];
+            /**
+             * Model
+             * @default
+             */
+            model: string;
+            /**
+             * Encoding Format
+             * @default float
              * @enum {string}
              */
-            variant: "info" | "warning";
+            encoding_format: "float" | "base64";
+            /** Dimensions */
+            dimensions?: number | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** EmbeddingUsage */
+        EmbeddingUsage: {
+            /**
+             * Prompt Tokens
+             * @description an estimate
+             */
+            prompt_tokens: number;
+            /** Total Tokens */
+            total_tokens: number;
+        };
+        /** ErrorBody */
+        ErrorBody: {
+            /** Message */
+            message: string;
+            /** Type */
+            type: string;
+            /** Param */
+            param?: string | null;
+            /** Code */
+            code?: string | null;
         };
         /** FileChange */
         FileChange: {
@@ -721,16 +770,10 @@ export interface components {
             change: "created" | "changed" | "deleted";
             /** Hunks */
             hunks: components["schemas"]["Hunk"][];
-            /**
-             * Before
-             * @default null
-             */
-            before: string | null;
-            /**
-             * After
-             * @default null
-             */
-            after: string | null;
+            /** Before */
+            before?: string | null;
+            /** After */
+            after?: string | null;
         };
         /** FileText */
         FileText: {
@@ -774,11 +817,8 @@ export interface components {
         Files: {
             /** Files */
             files: components["schemas"]["FileEntry"][];
-            /**
-             * Next
-             * @default null
-             */
-            next: string | null;
+            /** Next */
+            next?: string | null;
             /** Total */
             total: number;
             /**
@@ -824,21 +864,15 @@ export interface components {
              * @default
              */
             endpoint: string;
-            /** @default null */
-            certificate: components["schemas"]["Counted"] | null;
-            /** @default null */
-            usage: components["schemas"]["Used"] | null;
+            certificate?: components["schemas"]["Counted"] | null;
+            usage?: components["schemas"]["Used"] | null;
             /**
              * Cost
              * @description US dollars; null where nobody knows
-             * @default null
              */
-            cost: number | null;
-            /**
-             * Took Ms
-             * @default null
-             */
-            took_ms: number | null;
+            cost?: number | null;
+            /** Took Ms */
+            took_ms?: number | null;
             /** References */
             references?: components["schemas"]["SourceReference"][];
             /**
@@ -867,6 +901,13 @@ export interface components {
         FoundTurns: {
             /** Results */
             results: components["schemas"]["FoundTurn"][];
+        };
+        /** FunctionCalled */
+        FunctionCalled: {
+            /** Name */
+            name: string;
+            /** Arguments */
+            arguments: string;
         };
         /**
          * Graph
@@ -1017,6 +1058,45 @@ export interface components {
              */
             summary: string;
         };
+        /** ModelCard */
+        ModelCard: {
+            /** Id */
+            id: string;
+            /**
+             * Object
+             * @default model
+             * @constant
+             */
+            object: "model";
+            /**
+             * Created
+             * @default 0
+             */
+            created: number;
+            /**
+             * Owned By
+             * @default sill
+             */
+            owned_by: string;
+            /** Window */
+            window?: number | null;
+            /**
+             * Counts
+             * @description exact, bound or estimate
+             */
+            counts?: string | null;
+        };
+        /** ModelList */
+        ModelList: {
+            /**
+             * Object
+             * @default list
+             * @constant
+             */
+            object: "list";
+            /** Data */
+            data: components["schemas"]["ModelCard"][];
+        };
         /** ModelRow */
         ModelRow: {
             /** Model */
@@ -1058,21 +1138,15 @@ export interface components {
              * @default
              */
             endpoint: string;
-            /**
-             * Window
-             * @default null
-             */
-            window: number | null;
+            /** Window */
+            window?: number | null;
             /**
              * Window Source
              * @default
              */
             window_source: string;
-            /**
-             * Counts
-             * @default null
-             */
-            counts: ("exact" | "bound" | "estimate") | null;
+            /** Counts */
+            counts?: ("exact" | "bound" | "estimate") | null;
             /**
              * Tokenizer
              * @default
@@ -1196,26 +1270,18 @@ export interface components {
             target_file: string;
             /** Reason */
             reason: string;
-            /**
-             * Hunk Index
-             * @default null
-             */
-            hunk_index: number | null;
-            /**
-             * Hunk Header
-             * @default null
-             */
-            hunk_header: string | null;
-            /**
-             * Expected Snippet
-             * @default null
-             */
-            expected_snippet: string | null;
-            /**
-             * Base Snippet
-             * @default null
-             */
-            base_snippet: string | null;
+            /** Hunk Index */
+            hunk_index?: number | null;
+            /** Hunk Header */
+            hunk_header?: string | null;
+            /** Expected Snippet */
+            expected_snippet?: string | null;
+            /** Base Snippet */
+            base_snippet?: string | null;
+        };
+        /** OpenAIError */
+        OpenAIError: {
+            error: components["schemas"]["ErrorBody"];
         };
         /** Passage */
         Passage: {
@@ -1287,11 +1353,8 @@ export interface components {
              * @default
              */
             text: string;
-            /**
-             * Chat
-             * @default null
-             */
-            chat: string | null;
+            /** Chat */
+            chat?: string | null;
             /** Files */
             files?: string[];
         };
@@ -1345,10 +1408,8 @@ export interface components {
             needed: number;
             /** Available */
             available: number;
-            /** @default null */
-            certificate: components["schemas"]["Counted"] | null;
-            /** @default null */
-            plan: components["schemas"]["PlanView"] | null;
+            certificate?: components["schemas"]["Counted"] | null;
+            plan?: components["schemas"]["PlanView"] | null;
             /** Files */
             files?: components["schemas"]["FileToken"][];
             /** Links */
@@ -1361,15 +1422,13 @@ export interface components {
             /**
              * Cost Prompt
              * @description US dollars; null where nobody knows
-             * @default null
              */
-            cost_prompt: number | null;
+            cost_prompt?: number | null;
             /**
              * Cost Most
              * @description with the whole reply reserve used
-             * @default null
              */
-            cost_most: number | null;
+            cost_most?: number | null;
             /**
              * Model
              * @default
@@ -1378,16 +1437,10 @@ export interface components {
         };
         /** PreviewMeta */
         PreviewMeta: {
-            /**
-             * Base Hash
-             * @default null
-             */
-            base_hash: string | null;
-            /**
-             * Patch Id
-             * @default null
-             */
-            patch_id: string | null;
+            /** Base Hash */
+            base_hash?: string | null;
+            /** Patch Id */
+            patch_id?: string | null;
             /**
              * Requires Confirmation
              * @default false
@@ -1436,10 +1489,8 @@ export interface components {
             tool_id: string;
             /** Active File */
             active_file: string;
-            /** @default null */
-            selection: components["schemas"]["TextSpan"] | null;
-            /** @default null */
-            cursor: components["schemas"]["CursorAt"] | null;
+            selection?: components["schemas"]["TextSpan"] | null;
+            cursor?: components["schemas"]["CursorAt"] | null;
             /** Virtual Files */
             virtual_files: {
                 [key: string]: string;
@@ -1466,20 +1517,23 @@ export interface components {
             /**
              * Needed
              * @description tokens, where the message does not fit
-             * @default null
              */
-            needed: number | null;
-            /**
-             * Available
-             * @default null
-             */
-            available: number | null;
+            needed?: number | null;
+            /** Available */
+            available?: number | null;
             /**
              * Retry After
              * @description seconds
-             * @default null
              */
-            retry_after: number | null;
+            retry_after?: number | null;
+        };
+        /** PromptDetails */
+        PromptDetails: {
+            /**
+             * Cached Tokens
+             * @default 0
+             */
+            cached_tokens: number;
         };
         /** ProposalDetail */
         ProposalDetail: {
@@ -1503,11 +1557,8 @@ export interface components {
              * @description milliseconds since 1970, UTC
              */
             created_ms: number;
-            /**
-             * Decided Ms
-             * @default null
-             */
-            decided_ms: number | null;
+            /** Decided Ms */
+            decided_ms?: number | null;
             /**
              * Decided By
              * @default
@@ -1523,11 +1574,8 @@ export interface components {
             base_fingerprints: {
                 [key: string]: string | null;
             };
-            /**
-             * @description null if it cannot be carried out any more
-             * @default null
-             */
-            shown: components["schemas"]["Shown"] | null;
+            /** @description null if it cannot be carried out any more */
+            shown?: components["schemas"]["Shown"] | null;
             /**
              * Is Current
              * @description the files are still what it was made from
@@ -1556,11 +1604,8 @@ export interface components {
              * @description milliseconds since 1970, UTC
              */
             created_ms: number;
-            /**
-             * Decided Ms
-             * @default null
-             */
-            decided_ms: number | null;
+            /** Decided Ms */
+            decided_ms?: number | null;
             /**
              * Decided By
              * @default
@@ -1587,17 +1632,13 @@ export interface components {
             instruction: string;
             /** Files */
             files: string[];
-            /**
-             * Chat
-             * @default null
-             */
-            chat: string | null;
+            /** Chat */
+            chat?: string | null;
             /**
              * Lines
              * @description selected in the first file, from 1
-             * @default null
              */
-            lines: [
+            lines?: [
                 number,
                 number
             ] | null;
@@ -1613,35 +1654,75 @@ export interface components {
             outcome: string;
             /** Message */
             message: string;
-            /**
-             * Proposal
-             * @default null
-             */
-            proposal: string | null;
-            /** @default null */
-            shown: components["schemas"]["Shown"] | null;
+            /** Proposal */
+            proposal?: string | null;
+            shown?: components["schemas"]["Shown"] | null;
             /** Problems */
             problems?: string[];
-            /**
-             * Chat
-             * @default null
-             */
-            chat: string | null;
-            /**
-             * Turn
-             * @default null
-             */
-            turn: string | null;
-            /** @default null */
-            certificate: components["schemas"]["Counted"] | null;
-            /** @default null */
-            usage: components["schemas"]["Used"] | null;
+            /** Chat */
+            chat?: string | null;
+            /** Turn */
+            turn?: string | null;
+            certificate?: components["schemas"]["Counted"] | null;
+            usage?: components["schemas"]["Used"] | null;
             /**
              * Cost
              * @description US dollars; null where nobody knows
-             * @default null
              */
-            cost: number | null;
+            cost?: number | null;
+        };
+        /**
+         * Quoted
+         * @description A reference as a turn has it: the state of the document that was quoted, and where.
+         */
+        Quoted: {
+            /** Path */
+            path: string;
+            /** Fingerprint */
+            fingerprint?: string | null;
+            /** Lines */
+            lines?: [
+                number,
+                number
+            ] | null;
+            /**
+             * Excerpt
+             * @default
+             */
+            excerpt: string;
+        };
+        /** QuotedList */
+        QuotedList: {
+            /** References */
+            references: components["schemas"]["Quoted"][];
+        };
+        /**
+         * QuotedState
+         * @description ``lines``: where the quoted text stands now, if it can be found.
+         */
+        QuotedState: {
+            /** Stale */
+            stale: boolean;
+            /** Gone */
+            gone: boolean;
+            /** Lines */
+            lines?: [
+                number,
+                number
+            ] | null;
+            /**
+             * Summary
+             * @default
+             */
+            summary: string;
+        };
+        /** QuotedStates */
+        QuotedStates: {
+            /**
+             * States
+             * @description in the order in which they were asked for
+             */
+            states: components["schemas"]["QuotedState"][];
         };
         /** Readiness */
         Readiness: {
@@ -1683,9 +1764,8 @@ export interface components {
             /**
              * Cost
              * @description US dollars; null where nobody knows
-             * @default null
              */
-            cost: number | null;
+            cost?: number | null;
         };
         /** SaveConflict */
         SaveConflict: {
@@ -1707,11 +1787,8 @@ export interface components {
              * @description of the file as it is now; null if it is gone
              */
             fingerprint: string | null;
-            /**
-             * Text
-             * @default null
-             */
-            text: string | null;
+            /** Text */
+            text?: string | null;
         };
         /**
          * SaveFile
@@ -1732,9 +1809,8 @@ export interface components {
             /**
              * Edit
              * @description the transaction, for undo; null if nothing changed
-             * @default null
              */
-            edit: string | null;
+            edit?: string | null;
             /**
              * Warning
              * @default
@@ -1832,6 +1908,59 @@ export interface components {
             requires_confirmation: boolean;
         };
         /**
+         * SillReport
+         * @description What was done with the messages, and how well the prompt was counted.
+         */
+        SillReport: {
+            /**
+             * Mode
+             * @enum {string}
+             */
+            mode: "plan" | "passthrough";
+            /**
+             * Evicted Turns
+             * @description turns of the chat that are not in the prompt
+             */
+            evicted_turns: number;
+            /**
+             * Recalled Turns
+             * @description turns outside the window that are quoted
+             */
+            recalled_turns: number;
+            /**
+             * Epoch
+             * @description changes when turns are evicted; within it prompts only grow
+             */
+            epoch: number;
+            /** Predicted Tokens */
+            predicted_tokens: number;
+            /** Actual Tokens */
+            actual_tokens?: number | null;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "exact" | "bound" | "estimate";
+            /** Tokenizer */
+            tokenizer: string;
+            /** Window */
+            window: number;
+            /** Notes */
+            notes?: string[];
+        };
+        /**
+         * SillWish
+         * @description What a client can ask of Sill itself.
+         */
+        SillWish: {
+            /**
+             * Mode
+             * @default plan
+             * @enum {string}
+             */
+            mode: "plan" | "passthrough";
+        };
+        /**
          * SourceReference
          * @description A document or an earlier turn that an answer rests on.
          */
@@ -1843,16 +1972,10 @@ export interface components {
              * @description link, file, read, search or recall
              */
             origin: string;
-            /**
-             * Fingerprint
-             * @default null
-             */
-            fingerprint: string | null;
-            /**
-             * Lines
-             * @default null
-             */
-            lines: [
+            /** Fingerprint */
+            fingerprint?: string | null;
+            /** Lines */
+            lines?: [
                 number,
                 number
             ] | null;
@@ -1871,11 +1994,8 @@ export interface components {
              * @default
              */
             note: string;
-            /**
-             * Turn
-             * @default null
-             */
-            turn: string | null;
+            /** Turn */
+            turn?: string | null;
         };
         /**
          * StartedEvent
@@ -1892,8 +2012,6 @@ export interface components {
             chat: string;
             /** Turn */
             turn: string;
-            /** Model */
-            model: string;
             certificate: components["schemas"]["Counted"];
             plan: components["schemas"]["PlanView"];
         };
@@ -1905,6 +2023,16 @@ export interface components {
              */
             stopped: boolean;
         };
+        /** StreamOptions */
+        StreamOptions: {
+            /**
+             * Include Usage
+             * @default false
+             */
+            include_usage: boolean;
+        } & {
+            [key: string]: unknown;
+        };
         /** SuggestReply */
         SuggestReply: {
             /** Suggestion */
@@ -1913,11 +2041,8 @@ export interface components {
             enabled: boolean;
             /** Outcome */
             outcome: string;
-            /**
-             * Code
-             * @default null
-             */
-            code: string | null;
+            /** Code */
+            code?: string | null;
             /**
              * Message
              * @default
@@ -1960,11 +2085,8 @@ export interface components {
              * @default
              */
             detail: string;
-            /**
-             * Path
-             * @default null
-             */
-            path: string | null;
+            /** Path */
+            path?: string | null;
         };
         /** Suggestions */
         Suggestions: {
@@ -1994,6 +2116,61 @@ export interface components {
             kind: "thought";
             /** Text */
             text: string;
+        };
+        /** TokenizeRequest */
+        TokenizeRequest: {
+            /** Content */
+            content: string;
+            /**
+             * Add Special
+             * @default false
+             */
+            add_special: boolean;
+            /**
+             * Parse Special
+             * @default true
+             */
+            parse_special: boolean;
+            /**
+             * With Pieces
+             * @description not given out here
+             * @default false
+             */
+            with_pieces: boolean;
+            /**
+             * Model
+             * @default sill
+             */
+            model: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * Tokens
+         * @description As llama.cpp answers. A token is -1 where only the number of tokens is known.
+         */
+        Tokens: {
+            /** Tokens */
+            tokens: number[];
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "exact" | "bound" | "estimate";
+        };
+        /** ToolCalled */
+        ToolCalled: {
+            /** Index */
+            index?: number | null;
+            /** Id */
+            id: string;
+            /**
+             * Type
+             * @default function
+             * @constant
+             */
+            type: "function";
+            function: components["schemas"]["FunctionCalled"];
         };
         /**
          * ToolEvent
@@ -2049,11 +2226,8 @@ export interface components {
             id: string;
             /** Chat */
             chat: string;
-            /**
-             * Parent
-             * @default null
-             */
-            parent: string | null;
+            /** Parent */
+            parent?: string | null;
             /** Sequence */
             sequence: number;
             /** Status */
@@ -2082,15 +2256,10 @@ export interface components {
              * @description milliseconds since 1970, UTC
              */
             started_ms: number;
-            /**
-             * Took Ms
-             * @default null
-             */
-            took_ms: number | null;
-            /** @default null */
-            certificate: components["schemas"]["Counted"] | null;
-            /** @default null */
-            usage: components["schemas"]["Used"] | null;
+            /** Took Ms */
+            took_ms?: number | null;
+            certificate?: components["schemas"]["Counted"] | null;
+            usage?: components["schemas"]["Used"] | null;
             /** References */
             references?: components["schemas"]["SourceReference"][];
             /** Tools */
@@ -2113,11 +2282,8 @@ export interface components {
             id: string;
             /** Chat */
             chat: string;
-            /**
-             * Parent
-             * @default null
-             */
-            parent: string | null;
+            /** Parent */
+            parent?: string | null;
             /** Sequence */
             sequence: number;
             /** Status */
@@ -2146,15 +2312,10 @@ export interface components {
              * @description milliseconds since 1970, UTC
              */
             started_ms: number;
-            /**
-             * Took Ms
-             * @default null
-             */
-            took_ms: number | null;
-            /** @default null */
-            certificate: components["schemas"]["Counted"] | null;
-            /** @default null */
-            usage: components["schemas"]["Used"] | null;
+            /** Took Ms */
+            took_ms?: number | null;
+            certificate?: components["schemas"]["Counted"] | null;
+            usage?: components["schemas"]["Used"] | null;
             /** References */
             references?: components["schemas"]["SourceReference"][];
             /** Tools */
@@ -2169,8 +2330,7 @@ export interface components {
             on_path: boolean;
             /** Messages */
             messages: components["schemas"]["TurnMessage"][];
-            /** @default null */
-            plan: components["schemas"]["PlanView"] | null;
+            plan?: components["schemas"]["PlanView"] | null;
             /**
              * Requests
              * @default 0
@@ -2179,9 +2339,8 @@ export interface components {
             /**
              * Cost
              * @description US dollars; null where nobody knows
-             * @default null
              */
-            cost: number | null;
+            cost?: number | null;
         };
         /**
          * TurnMessage
@@ -2203,11 +2362,8 @@ export interface components {
              * @default
              */
             label: string;
-            /**
-             * Path
-             * @default null
-             */
-            path: string | null;
+            /** Path */
+            path?: string | null;
         };
         /**
          * Turns
@@ -2216,11 +2372,8 @@ export interface components {
         Turns: {
             /** Turns */
             turns: components["schemas"]["Turn"][];
-            /**
-             * Head
-             * @default null
-             */
-            head: string | null;
+            /** Head */
+            head?: string | null;
         };
         /** UndoReply */
         UndoReply: {
@@ -2251,33 +2404,28 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Usage */
+        Usage: {
+            /** Prompt Tokens */
+            prompt_tokens: number;
+            /** Completion Tokens */
+            completion_tokens: number;
+            /** Total Tokens */
+            total_tokens: number;
+            prompt_tokens_details?: components["schemas"]["PromptDetails"] | null;
+        };
         /** Used */
         Used: {
-            /**
-             * Prompt
-             * @default null
-             */
-            prompt: number | null;
-            /**
-             * Cached
-             * @default null
-             */
-            cached: number | null;
-            /**
-             * Completion
-             * @default null
-             */
-            completion: number | null;
-            /**
-             * Reasoning
-             * @default null
-             */
-            reasoning: number | null;
-            /**
-             * Cache Write
-             * @default null
-             */
-            cache_write: number | null;
+            /** Prompt */
+            prompt?: number | null;
+            /** Cached */
+            cached?: number | null;
+            /** Completion */
+            completion?: number | null;
+            /** Reasoning */
+            reasoning?: number | null;
+            /** Cache Write */
+            cache_write?: number | null;
         };
         /** UsedDocument */
         UsedDocument: {
@@ -2298,17 +2446,9 @@ export interface components {
          * @description Null: the last one.
          */
         Which: {
-            /**
-             * Id
-             * @default null
-             */
-            id: string | null;
+            /** Id */
+            id?: string | null;
         };
-        /**
-         * Wire
-         * @description Unknown fields are an error, so that a misspelt one is not silently ignored.
-         */
-        Wire: Record<string, never>;
     };
     responses: never;
     parameters: never;

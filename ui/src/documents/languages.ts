@@ -15,8 +15,11 @@ const support =
     load();
 
 const markdown = support(async () => {
-  const { markdown, markdownLanguage } = await import("@codemirror/lang-markdown");
-  return markdown({ base: markdownLanguage, completeHTMLTags: false });
+  const [{ markdown, markdownLanguage }, { yamlFrontmatter }] = await Promise.all([
+    import("@codemirror/lang-markdown"),
+    import("@codemirror/lang-yaml"),
+  ]);
+  return yamlFrontmatter({ content: markdown({ base: markdownLanguage, completeHTMLTags: false }) });
 });
 const javascript = (typescript: boolean, jsx: boolean): Loader =>
   support(async () => (await import("@codemirror/lang-javascript")).javascript({ typescript, jsx }));

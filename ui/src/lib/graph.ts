@@ -51,9 +51,9 @@ export function placed(count: number, edges: readonly Edge[]): Point[] {
       pushY[target]! += dy * force;
     }
     points.forEach((point, index) => {
-      // A weak pull to the middle keeps parts without links in sight.
-      const x = pushX[index]! - point.x * 0.6;
-      const y = pushY[index]! - point.y * 0.6;
+      // A weak pull to the middle keeps parts without links in sight; it is stronger upright, as screens are wide.
+      const x = pushX[index]! - point.x * 0.35;
+      const y = pushY[index]! - point.y * 0.8;
       const length = Math.max(Math.hypot(x, y), 0.001);
       const step = Math.min(length * 0.05, heat);
       point.x += (x / length) * step;

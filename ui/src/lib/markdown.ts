@@ -101,6 +101,16 @@ parser.renderer.rules.code_block = (tokens, index) => codeBlock(tokens[index]!.c
 parser.renderer.rules.table_open = () => `<div class="table-frame" tabindex="0" role="group"><table>`;
 parser.renderer.rules.table_close = () => `</table></div>`;
 
+// Alignment comes as a style, which the page's content policy does not allow: a class says the same.
+for (const cell of ["th_open", "td_open"]) {
+  parser.renderer.rules[cell] = (tokens, index, options, _env, self) => {
+    const token = tokens[index]!;
+    const side = /text-align:\s*(left|right|center)/.exec(String(token.attrGet("style") ?? ""))?.[1];
+    token.attrs = side ? [["class", `to-${side}`]] : [];
+    return self.renderToken(tokens, index, options);
+  };
+}
+
 function codeBlock(text: string, language: string): string {
   const name = escape(language);
   return (

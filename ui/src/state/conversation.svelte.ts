@@ -20,7 +20,6 @@ export interface Live {
   notices: { text: string; level: "info" | "warning" }[];
   plan: api.PlanView | null;
   certificate: api.Counted | null;
-  model: string;
   stopping: boolean;
 }
 
@@ -207,7 +206,6 @@ class Conversation {
         live.answer = "";
         live.plan = event.plan;
         live.certificate = event.certificate;
-        live.model = event.model;
         this.plan = event.plan;
         return false;
       case "delta":
@@ -268,7 +266,6 @@ function newLive(turn: string, chat: string, question: string): Live {
     notices: [],
     plan: null,
     certificate: null,
-    model: "",
     stopping: false,
   };
 }
