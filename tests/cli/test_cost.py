@@ -11,9 +11,11 @@ from sill.adapters.store import open_store
 from sill.cli.cost import as_text, moment
 from sill.core.certificate import Usage
 from sill.core.cost import DOLLAR
+from sill.core.request import ChatRequest, WireMessage
 from sill.engine.costs import Compared, Sums, add, compare, report
 from sill.errors import UsageError
 from sill.records import Attempt, Settlement, StoredAttempt
+from tests.engine.workspace import Workspace, endpoint
 from tests.models.fault_provider import FaultProvider, Reset, ok
 
 NOON = round(datetime(2026, 3, 1, 12).timestamp() * 1000)
@@ -213,3 +215,27 @@ def test_doctor_lists_the_fallbacks_and_says_why_one_is_not_asked(home):
         shown = [c["text"] for c in json.loads(done.stdout) if c["what"] == "fallback"]
         assert shown[1] == f"n at {provider.url}/v1"
     assert shown[0].startswith("f at https://far.example/v1: not asked, it is not on this machine")
+
+
+CATEGORIES = ("main", "tool", "summarize", "recall", "title", "probe", "edit", "completion")
+
+
+def test_every_category_can_be_booked_and_is_shown(tmp_path):
+    workspace = Workspace(tmp_path)
+    request = ChatRequest("first", (WireMessage("user", "hi"),), max_tokens=9)
+
+    async def run(provider):
+        async with workspace.open(endpoint(provider)) as app:
+            for category in CATEGORIES:
+                model = await app.booked(request, category, "some chat")
+                _ = [event async for event in model.stream(request)]
+            return await app.store.attempts(chat="some chat")
+
+    with FaultProvider(ok("Hello")) as provider:
+        rows = asyncio.run(run(provider))
+
+    shown = as_text(rows, detail=False)
+    assert [(row.attempt.category, row.settlement.usage.prompt) for row in rows] == [
+        (category, 5) for category in CATEGORIES
+    ]
+    assert [line.split()[2] for line in shown.splitlines()[1:9]] == sorted(CATEGORIES)

@@ -13,7 +13,7 @@ from typing import Literal
 
 from ..core import truncate
 from ..core.budget import Budget
-from ..core.certificate import Certificate, Usage
+from ..core.certificate import Certificate, Usage, weakest
 from ..core.control import neutral_json, neutral_text
 from ..core.documents import language_of
 from ..core.prompts import FRAGMENTS, compose, optional
@@ -218,11 +218,13 @@ class Writer:
         hole = Hole(
             kept.prefix.text, kept.suffix.text, max(1, limits.reply), self.call.profile.temperature
         )
+        tokenizer = self.counter.tokenizer
+        certificate = Certificate(weakest(tokenizer.kind, "bound"), tokenizer.id, fitted.tokens)
         try:
             whole = await collect(stop, fill(hole))
         except (ProviderError, LimitReached) as error:
-            return _failed(error, fitted.cut, None)
-        return _result(whole, fitted.cut, None, may_be_cut=True)
+            return _failed(error, fitted.cut, certificate)
+        return _result(whole, fitted.cut, certificate, may_be_cut=True)
 
 
 FILL_OVERHEAD = 8  # the marks around prefix, suffix and middle, and the beginning of the text
