@@ -1,13 +1,15 @@
 """Retrieval sets with known answers, built from what is on the machine or given as a folder.
 
-From Python's documentation and standard library (the sources as Debian's ``python3-doc`` ships them):
-a section by its heading, an answer by its FAQ question, a function by the first sentence of its
-docstring. Cranfield and CISI in their classic file format, where a folder with them is given.
+From Python's documentation and standard library (the sources as Debian's ``python3-doc`` ships them, fetched
+where they are not given): a section by its heading, an answer by its FAQ question, a module by its synopsis, a
+function by the first sentence of its docstring. From dpkg's list of what is installed: a package by its
+synopsis. Cranfield and CISI in their classic file format, where a folder with them is given.
 """
 
 import ast
 import random
 import re
+import subprocess
 import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +20,10 @@ _ROLE = re.compile(r":[\w:+-]+:`[!~]?([^`<]*?)(?:\s*<[^>]*>)?`")
 _DIRECTIVE = re.compile(
     r"^\s*\.\. (?:_[^\n]*|index::[^\n]*(?:\n[ \t]+[^\n]+)*|[\w-]+::[^\n]*)$", re.MULTILINE
 )
+_SYNOPSIS = re.compile(
+    r"^\.\. module:: \S+\n(?:[ \t]+:\w+:[^\n]*\n)*?[ \t]+:synopsis: ([^\n]+)", re.MULTILINE
+)
+_PACKAGE = re.compile(r"^Description: ([^\n]+)\n((?: [^\n]*\n)+)", re.MULTILINE)
 MOST_DOCUMENTS = 1_500
 MOST_QUESTIONS = 250
 
@@ -43,7 +49,45 @@ def python_sets(sources: Path, seed: int = 1) -> list[Set]:
     ]
     chance = random.Random(seed)
     headings = _headings(sections, chance)
-    return [headings, _faq(sections, headings, chance), _functions(chance)]
+    return [headings, _faq(sections, headings, chance), _modules(sources), _functions(chance)]
+
+
+def fetch_sources(folder: Path) -> Path | None:
+    """The sources of Python's documentation, out of Debian's package; None where there is no apt."""
+    if not (found := sorted(folder.rglob("_sources"))):
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            names = subprocess.run(
+                ["apt-cache", "depends", "python3-doc"], capture_output=True, text=True
+            )
+            name = re.search(r"Depends: (\S+)", names.stdout)
+            package = name[1] if name else "python3-doc"
+            subprocess.run(
+                ["apt-get", "download", "-q", package], cwd=folder, check=True, capture_output=True
+            )
+            (file,) = folder.glob("*.deb")
+            subprocess.run(["dpkg-deb", "-x", file, folder], check=True)
+        except (OSError, ValueError, subprocess.CalledProcessError):
+            return None
+        found = sorted(folder.rglob("_sources"))
+    return found[0] if found else None
+
+
+def package_set(status: Path = Path("/var/lib/dpkg/status")) -> Set | None:
+    """What is installed: a package's long description by its synopsis."""
+    if not status.is_file():
+        return None
+    found = _PACKAGE.findall(status.read_text(errors="replace"))
+    texts = {" ".join(body.replace(" .\n", " ").split()): synopsis for synopsis, body in found}
+    kept = [(text, synopsis) for text, synopsis in texts.items() if len(text) > 150]
+    synopses = [synopsis for _, synopsis in kept]
+    documents = {f"p{number}": text for number, (text, _) in enumerate(kept)}
+    questions = [
+        (synopsis, {f"p{number}": 1})
+        for number, (_, synopsis) in enumerate(kept)
+        if synopses.count(synopsis) == 1
+    ]
+    return Set("Debian: synopsis → package", documents, questions[:MOST_QUESTIONS])
 
 
 def classic_set(name: str, documents: Path, questions: Path, judgements: Path) -> Set:
@@ -95,6 +139,21 @@ def _faq(sections: list[Section], among: Set, chance: random.Random) -> Set:
         (title, {f"q{number}": 1}) for number, (_, title, _) in enumerate(faq[:MOST_QUESTIONS])
     ]
     return Set("Python FAQ: question → answer", {**answers, **others}, questions)
+
+
+def _modules(sources: Path) -> Set:
+    """A module's page, without the line that names and sums it up, by its synopsis."""
+    documents: dict[str, str] = {}
+    questions: list[tuple[str, dict[str, int]]] = []
+    for path in sorted(sources.rglob("*.rst.txt")):
+        text = path.read_text(errors="replace")
+        synopses = _SYNOPSIS.findall(text)
+        if len(synopses) == 1:
+            id = f"m{len(documents)}"
+            body = _UNDERLINE.sub("", _SYNOPSIS.sub("", text), count=1)
+            documents[id] = _plain(body).strip()[:8_000]
+            questions.append((_plain(synopses[0]).strip(), {id: 1}))
+    return Set("Python docs: synopsis → module", documents, questions[:MOST_QUESTIONS])
 
 
 def _functions(chance: random.Random) -> Set:

@@ -8,7 +8,7 @@ Key = TypeVar("Key", bound=Hashable)
 Item = TypeVar("Item")
 Signal = Literal["named", "text", "meaning", "links"]
 
-DAMPING = 5  # of reciprocal rank fusion: small, so that a first place counts
+DAMPING = 8  # of reciprocal rank fusion: small, so that a first place counts
 
 
 @dataclass(frozen=True, slots=True)
