@@ -313,7 +313,7 @@ def test_a_chat_that_is_not_there_is_a_mistake(keep):
 def test_a_turn_with_tool_rounds_ends_with_the_plan_and_the_epoch_of_its_last_request(keep):
     async def check(store):
         chat = await store.new_chat("w")
-        plans = ['{"version":1,"items":[%d]}' % n + " " * 400 for n in range(4)]
+        plans = [f'{{"version":1,"items":[{n}]}}' + " " * 400 for n in range(4)]
         first = await store.begin(chat, replace(opening("one"), plan=plans[0]))
         await store.finish(first, closing("done"))
         second = await store.begin(chat, replace(opening("two"), plan=plans[1]))

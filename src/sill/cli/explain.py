@@ -10,6 +10,7 @@ from ..app import open_storage
 from ..core.certificate import Certificate
 from ..core.drift import Drift
 from ..core.plan import Plan
+from ..core.tools import tools_used
 from ..core.usage import breakdown, plan_from_json
 from ..engine.drift import drift_of
 from ..errors import UsageError
@@ -85,6 +86,8 @@ def ledger(plan: Plan, certificate: Certificate | None, turn: StoredTurn | None 
         for row in breakdown(plan).rows
         if row.used
     ]
+    if turn is not None:
+        lines += [f"{'tool':9} {plain(used)}" for used in tools_used(turn.messages)]
     if certificate is not None:
         lines += _counted(certificate)
     if turn is not None and turn.usage is not None and turn.usage.cached is not None:
@@ -112,6 +115,7 @@ def _report(turn: StoredTurn, drift: Drift) -> dict[str, Any]:
         "model": turn.model,
         "endpoint": turn.endpoint,
         "plan": _plan(turn.plan) if turn.plan else None,
+        "tools": tools_used(turn.messages),
         "certificate": certificate
         and {
             "kind": certificate.kind,

@@ -7,12 +7,13 @@ question are offered, in an order that never changes, so that the same set is al
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .memory import Postings
 from .messages import Message, ToolCall, ToolCalls, ToolResult
 from .rank import Ranking, fuse
+from .references import Reference
 from .request import ToolSchema
 from .stems import terms
 
@@ -133,6 +134,16 @@ def _shortened(text: str) -> str:
     return line if len(line) <= _BRIEF else line[: _BRIEF - 1] + "…"
 
 
+def tools_used(messages: Sequence[Message]) -> list[str]:
+    """The calls of a turn in their order, each in one line."""
+    return [
+        f"{call.name} {brief(call)}".rstrip()
+        for message in messages
+        if isinstance(message.carries, ToolCalls)
+        for call in message.carries.calls
+    ]
+
+
 # --- Rounds ---------------------------------------------------------------------------------------
 
 
@@ -223,6 +234,21 @@ def cut(text: str, characters: int, first_line: int = 1) -> Cut:
 
 def _go_on(line: int) -> str:
     return f'the same call with "start_line": {line}'
+
+
+def seen(references: Sequence[Reference], shown: Cut) -> tuple[Reference, ...]:
+    """What of the references the model really sees once the result was cut."""
+    if shown.next_line is None:
+        return tuple(references)
+    last = shown.next_line - 1
+    kept = []
+    for one in references:
+        if one.origin == "read" and one.lines is not None:
+            first = one.lines[0]
+            kept.append(replace(one, lines=(first, max(first, min(one.lines[1], last)))))
+        elif one.path is not None and one.path in shown.text:
+            kept.append(one)
+    return tuple(kept)
 
 
 def no_room(tokens: int) -> str:

@@ -154,7 +154,7 @@ class Chat:
             return
         for notice in _shortfall(finished):
             yield notice
-        yield replace(finished, cost=cost)
+        yield replace(finished, cost=cost, counted=await self._counted(reply))
 
     # --- Calls -----------------------------------------------------------------------------------
 
@@ -284,6 +284,13 @@ class Chat:
             epoch=ready.plan.epoch,
             plan=plan_json(ready.plan),
             request=self.wire(ready.request),
+        )
+
+    async def _counted(self, reply: Reply) -> int | None:
+        """Tokens of the answer where the server did not say: of one that was stopped, for instance."""
+        billed = reply.ended is not None and reply.ended.usage is not None
+        return (
+            None if billed or not reply.text else (await self.sizer.count([reply.text])).tokens[0]
         )
 
     def _finished(self, chat: str, turn: str, reply: Reply) -> Finished:

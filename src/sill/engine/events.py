@@ -76,6 +76,12 @@ class Finished:
     cost: int | None = None  # of everything it took, in billionths of a dollar; None is unknown
     error: ProviderError | LimitReached | None = None
     references: tuple[Reference, ...] = ()  # the files that the request showed
+    counted: int | None = None  # tokens of the text, where the server billed none
+
+    @property
+    def reply_tokens(self) -> int | None:
+        """Of the last call's answer: as the server billed it, thoughts and all, or as it was counted here."""
+        return self.usage.completion if self.usage is not None else self.counted
 
 
 @dataclass(frozen=True, slots=True)

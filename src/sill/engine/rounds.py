@@ -25,6 +25,7 @@ from ..core.tools import (
     no_room,
     put_away,
     result,
+    seen,
 )
 from ..errors import SillError
 from ..ports import Caller, TokenCounter, ToolOutcome
@@ -137,9 +138,9 @@ class Rounds:
         for one, part in zip(brought, shown, strict=True):
             if part.verdict == "cut":
                 self._cut[_key(one.call)] = one.outcome
-            self.references += one.outcome.references
+            self.references += part.references
             yield ToolUsed(
-                one.call.name, brief(one.call), part.verdict, part.tokens, one.outcome.references
+                one.call.name, brief(one.call), part.verdict, part.tokens, part.references
             )
 
     async def give_up(self) -> None:
@@ -257,13 +258,14 @@ class Rounds:
         call, outcome = brought.call, brought.outcome
         verdict: ToolVerdict = "failed" if outcome.is_error else "done"
         if size <= part:
-            return _Shown(result(call, outcome.text), size, verdict)
+            return _Shown(result(call, outcome.text), size, verdict, outcome.references)
         characters = len(outcome.text) * part // max(1, size)
         for _ in range(_TRIES if part >= _LEAST else 0):
-            message = result(call, cut(outcome.text, characters, outcome.first_line).text)
-            (sized,) = await self.sizer.messages([message])
+            shorter = cut(outcome.text, characters, outcome.first_line)
+            (sized,) = await self.sizer.messages([result(call, shorter.text)])
             if sized.tokens <= part:
-                return _Shown(message, sized.tokens, "cut")
+                references = seen(outcome.references, shorter)
+                return _Shown(sized.message, sized.tokens, "cut", references)
             characters = characters * part // sized.tokens - 40
             if characters <= 0:
                 break
@@ -276,6 +278,7 @@ class _Shown:
     message: Message
     tokens: int
     verdict: ToolVerdict
+    references: tuple[Reference, ...] = ()
 
 
 def wrong_with(arguments: Mapping[str, Any], schema: ToolSchema) -> str:
