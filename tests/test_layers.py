@@ -46,6 +46,7 @@ MAY_IMPORT = {
         "settings",
         "trust",
         "app",
+        "web",
     },
     "library": {
         "core",

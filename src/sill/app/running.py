@@ -165,6 +165,7 @@ class Turns:
     most: int = MOST_TURNS
     clock: Callable[[], float] = time.monotonic
     is_closing: bool = False
+    observers: list[Callable[[Running, Told], None]] = field(default_factory=list)
     _by_id: dict[str, Running] = field(default_factory=dict)
     _tasks: dict[asyncio.Task[None], Running] = field(default_factory=dict)
 
@@ -221,6 +222,8 @@ class Turns:
             async with aclosing(events):
                 async for event in events:
                     running.take(event)
+                    for observe in self.observers:
+                        observe(running, event)
                     if isinstance(event, Started):
                         self._by_id[event.turn] = running
                         if not begun.done():

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
+from ..core.cost import Price
 from ..core.failover import Breaker, order
 from ..core.gateway import Conversation
 from ..core.plan import OverBudget
@@ -36,6 +37,7 @@ class Begun:
     model: str
     endpoint: str
     warnings: tuple[str, ...] = ()
+    price: Price | None = None  # None: nobody knows it
 
 
 @dataclass(slots=True)
@@ -109,7 +111,9 @@ class Relay:
                 yield fitted
                 return
             model, told = await _payable(asked, fitted)
-            begun = Begun(fitted, asked.call.model, asked.model.endpoint, (*warnings, *told))
+            price = asked.till.price if asked.till else None
+            told = (*warnings, *told)
+            begun = Begun(fitted, asked.call.model, asked.model.endpoint, told, price)
             has_begun = False
             try:
                 async with aclosing(model.stream(fitted.request)) as events:  # type: ignore[type-var]

@@ -1,5 +1,6 @@
 """The application behind the guard: one list of routers, one way to fail."""
 
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
@@ -14,6 +15,7 @@ from . import (
     files,
     gateway,
     mcp,
+    metrics,
     notes,
     page_references,
     pages,
@@ -24,6 +26,7 @@ from . import (
 )
 from .answers import handle_errors
 from .guard import Rules, local_rules
+from .openapi import describe
 from .schemas.common import Problem
 from .sessions import Sessions
 
@@ -31,6 +34,7 @@ from .sessions import Sessions
 ROUTERS: list[APIRouter] = [
     gateway.router,
     mcp.router,
+    metrics.router,
     chats.router,
     turns.router,
     files.router,
@@ -47,6 +51,7 @@ ROUTERS: list[APIRouter] = [
 _ERRORS: dict[int | str, dict[str, Any]] = {
     code: {"model": Problem, "description": text}
     for code, text in {
+        400: "not readable",
         401: "not logged in",
         403: "not allowed, or sent by another site",
         404: "no such thing",
@@ -80,6 +85,8 @@ def create_app(
     app.state.sessions = sessions or Sessions()
     app.state.rules = rules or local_rules(0)
     app.state.door, app.state.multi_user = door, door is not None
+    app.openapi = partial(describe, app)  # type: ignore[method-assign]
+    metrics.observe(service.turns)
     handle_errors(app)
     for router in ROUTERS if door is None else [users.router, *ROUTERS]:
         app.include_router(router)

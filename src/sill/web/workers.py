@@ -16,11 +16,11 @@ from pathlib import Path
 from types import FrameType
 
 from ..settings import Settings
+from .metrics import SHARED_FOLDER
 from .shared import Public
 
 STOP_SECONDS = 20.0  # after which a worker that does not end is ended
 RESTART_SECONDS = 1.0
-METRICS_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def run_workers(
 ) -> None:
     """Until a signal comes: ``count`` workers, each replaced when it dies."""
     metrics = Path(tempfile.mkdtemp(prefix="sill-metrics-"))
-    os.environ[METRICS_VARIABLE] = str(metrics)
+    os.environ[SHARED_FOLDER] = str(metrics)
     context = multiprocessing.get_context("spawn")
     stopping = threading.Event()
 

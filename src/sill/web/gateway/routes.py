@@ -17,6 +17,7 @@ from ...engine.relay import Begun
 from ...ports import ModelEvent
 from ..depend import TheDesk, TheService, contributor
 from ..identity import who
+from ..metrics import measured
 from ..schemas.openai import (
     ChatCompletion,
     ChatCompletionRequest,
@@ -78,7 +79,7 @@ async def chat_completions(
     order, notes = order_of(wanted)
     relay = await gateways.relay(desk)
     events = relay.answer(order, only=await only(relay, wanted.model))
-    answering = _answering(gateways, events)
+    answering = _answering(gateways, measured(events))
     first = await anext(answering)
     match first:
         case OverBudget():
