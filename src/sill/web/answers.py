@@ -1,6 +1,7 @@
 """Errors as answers: the same shape for every route, a plain page for people, and no text of anybody in it."""
 
 import logging
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 
@@ -8,6 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import BaseRoute, Route
 
 from ..app.running import Overloaded
 from ..errors import (
@@ -84,6 +86,17 @@ def status_of(error: SillError) -> tuple[int, str]:
             return 503, "unavailable"
 
 
+def allowed(routes: Iterable[BaseRoute], path: str) -> set[str]:
+    """The methods of every route with this path; each route alone knows only its own."""
+    found: set[str] = set()
+    for route in routes:
+        if isinstance(route, Route) and route.path_regex.match(path):
+            found |= route.methods or set()
+        elif (included := getattr(route, "original_router", None)) is not None:
+            found |= allowed(included.routes, path)
+    return found
+
+
 def handle_errors(app: FastAPI) -> None:
     """Every way a request can fail ends in one shape."""
 
@@ -109,13 +122,15 @@ def handle_errors(app: FastAPI) -> None:
         return problem_response(422, "invalid", words[:1000].encode(errors="replace").decode())
 
     @app.exception_handler(HTTPException)
-    async def plain(_: Request, error: HTTPException) -> Response:
+    async def plain(request: Request, error: HTTPException) -> Response:
         codes = {404: "not_found", 405: "method_not_allowed"}
         answer = problem_response(
             error.status_code, codes.get(error.status_code, "bad_request"), str(error.detail)
         )
         for name, value in (error.headers or {}).items():
             answer.headers[name] = value
+        if error.status_code == 405:
+            answer.headers["allow"] = ", ".join(sorted(allowed(app.routes, request.url.path)))
         return answer
 
     @app.exception_handler(Exception)

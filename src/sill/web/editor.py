@@ -37,7 +37,6 @@ _DISABLED = "Chat is switched off in the settings."
     status_code=200,
     response_class=EventStream,
     dependencies=[contributor],
-    responses={200: {"content": {"text/event-stream": {}}, "model": EditorDone}},
 )
 async def chat(
     request: Request, desk: TheDesk, tool_id: ToolId, body: EditorChatRequest

@@ -104,11 +104,19 @@ async def page() -> Response:
     return FileResponse(index, media_type=_TYPES[".html"])
 
 
-@router.get("/{path:path}", include_in_schema=False)
+@router.get("/assets/{path:path}", include_in_schema=False)
 async def asset(path: str) -> Response:
     """A file of the built page, and nothing beside it."""
-    if path.startswith(("api/", "v1/")):
-        raise not_found("route")
+    return _built(f"assets/{path}")
+
+
+@router.get("/{name}.{suffix}", include_in_schema=False)
+async def top_asset(name: str, suffix: str) -> Response:
+    """The page's icon and manifest."""
+    return _built(f"{name}.{suffix}")
+
+
+def _built(path: str) -> Response:
     found = (STATIC / path).resolve() if "\0" not in path else STATIC
     if not found.is_relative_to(STATIC.resolve()) or not found.is_file():
         raise not_found("file")

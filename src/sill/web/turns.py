@@ -31,7 +31,6 @@ from .schemas.chats import (
     PlanQuestion,
     Stopped,
 )
-from .schemas.events import TurnEvent
 from .stream import EventStream
 
 router = APIRouter(prefix="/api/v1", tags=["turns"])
@@ -126,12 +125,7 @@ def refused(event: Refused) -> Exception:
 # --- Reading along --------------------------------------------------------------------------------
 
 
-@router.get(
-    "/turns/{turn}/events",
-    status_code=200,
-    response_class=EventStream,
-    responses={200: {"content": {"text/event-stream": {}}, "model": TurnEvent}},
-)
+@router.get("/turns/{turn}/events", status_code=200, response_class=EventStream)
 async def events(
     desk: TheDesk,
     turn: str,

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from .common import (
     Counted,
@@ -41,8 +41,8 @@ class ChangeChat(Wire):
     """What is given is changed."""
 
     title: Title | None = None
-    pinned: bool | None = None
-    archived: bool | None = None
+    pinned: StrictBool | None = None
+    archived: StrictBool | None = None
 
 
 class FoundTurn(Wire):

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, StrictInt, model_validator
 
 from .common import Message, Name, Text, Wire
 
@@ -46,8 +46,8 @@ class EditorHistory(Wire):
 class TextSpan(Wire):
     """Characters of the active file, as Unicode code points."""
 
-    start: Annotated[int, Field(ge=0, alias="from")]
-    end: Annotated[int, Field(ge=0, alias="to")]
+    start: Annotated[StrictInt, Field(ge=0, alias="from")]
+    end: Annotated[StrictInt, Field(ge=0, alias="to")]
 
     @model_validator(mode="after")
     def _is_ordered(self) -> Self:
@@ -57,7 +57,7 @@ class TextSpan(Wire):
 
 
 class CursorAt(Wire):
-    pos: Annotated[int, Field(ge=0)]
+    pos: Annotated[StrictInt, Field(ge=0)]
 
 
 class EditScope(Wire):

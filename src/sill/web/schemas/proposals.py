@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, StrictInt
 
 from .common import Counted, Dollars, Message, Moment, Name, Used, Wire
 
@@ -67,7 +67,7 @@ class Approval(Wire):
 
     base_hash: str
     patch_id: str
-    chosen: dict[str, list[int]] | None = None
+    chosen: dict[str, list[StrictInt]] | None = None
 
 
 class Clash(Wire):
@@ -101,7 +101,7 @@ class Propose(Wire):
     instruction: Message
     files: list[Name] = Field(min_length=1, max_length=200)
     chat: str | None = None
-    lines: tuple[int, int] | None = Field(
+    lines: tuple[StrictInt, StrictInt] | None = Field(
         default=None, description="selected in the first file, from 1"
     )
 
