@@ -7,6 +7,7 @@ from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import ValidationError
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from ...app.running import Overloaded
@@ -109,5 +110,7 @@ class OpenAIRoute(APIRoute):
                 return invalid(error).response()
             except Rejected as error:
                 return Failure(error.status, error.message, error.code).response()
+            except HTTPException as error:  # a body that is not even text
+                return Failure(error.status_code, str(error.detail), "bad_request").response()
 
         return handler

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 
 class Loose(BaseModel):
@@ -145,9 +145,9 @@ class EmbeddingList(BaseModel):
 
 class TokenizeRequest(Loose):
     content: str
-    add_special: bool = False
-    parse_special: bool = True
-    with_pieces: bool = Field(False, description="not given out here")
+    add_special: StrictBool = False
+    parse_special: StrictBool = True
+    with_pieces: StrictBool = Field(False, description="not given out here")
     model: str = "sill"
 
 
