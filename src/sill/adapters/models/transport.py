@@ -18,6 +18,7 @@ import httpx
 from ...core.certificate import Usage
 from ...core.faults import Fault, classify
 from ...errors import ProviderError
+from .direct import Direct
 from .endpoints import Endpoint
 from .failures import to_error
 from .retry import CLOUD, LOCAL, Clocks, RetryPolicy, wait_before_retry
@@ -290,10 +291,10 @@ def new_client(endpoint: Endpoint) -> httpx.AsyncClient:
     Local connections are not kept: a server that was restarted between two turns would be met dead.
     """
     if endpoint.is_local:
+        if endpoint.root.startswith("http://"):
+            return httpx.AsyncClient(transport=Direct(), trust_env=False)
         limits = httpx.Limits(max_keepalive_connections=0)
-        is_plain = endpoint.root.startswith("http://")
-        # Loading certificates takes longer than a local answer, and plain HTTP needs none.
-        return httpx.AsyncClient(trust_env=False, verify=not is_plain, limits=limits)
+        return httpx.AsyncClient(trust_env=False, limits=limits)
     return httpx.AsyncClient(trust_env=True, limits=httpx.Limits(keepalive_expiry=30))
 
 
