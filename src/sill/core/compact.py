@@ -19,6 +19,7 @@ TRAIL_SHARE = 0.10  # of the room, at most, for files and decisions
 
 _SHORTEST, _LONGEST = 20, 240  # characters of a sentence
 _COVERED = 0.35  # what a word that was used already still counts
+_ONCE = 0.25  # what a word counts that was used once, beside one that was used e times
 _PER_TURN = 2  # sentences of one utterance
 _SETTLES = re.compile(
     r"\b(?:decid|agree|settle|chose|choose|conclu|must|should|never|always|instead|prefer|because|plan to|let's"
@@ -105,9 +106,9 @@ def _candidates(memory: Memory, inside: Collection[str]) -> list[tuple[int, int]
 
 
 def _weight(memory: Memory, term: str) -> float:
-    """How much of the conversation a word is: it comes up often, but not everywhere."""
-    places = memory.words.places.get(term, {})
-    return memory.weight(term) * math.log1p(sum(places.values()))
+    """How much of the conversation a word is: it comes up again, but not everywhere."""
+    uses = sum(memory.words.places.get(term, {}).values())
+    return memory.weight(term) * (_ONCE + math.log(max(1, uses)))
 
 
 def _sum(memory: Memory, one: tuple[int, int], weights: dict[str, float]) -> float:

@@ -55,11 +55,19 @@ class Carrying:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """What a window does not show of a chat: all of the shelf but the turns ``inside``."""
+    """What a window does not show of a chat: all of the shelf but the turns ``inside``.
+
+    Of those, the ``pinned`` ones are shown word for word elsewhere.
+    """
 
     chat: str
     shelf: Shelf
     inside: frozenset[str]
+    pinned: frozenset[str] = frozenset()
+
+    @property
+    def shown(self) -> frozenset[str]:
+        return self.inside | self.pinned
 
     @property
     def turns(self) -> list[str]:
@@ -134,7 +142,7 @@ async def _gist(carrying: Carrying, gone: Gone, history: History, sizer: Sizer, 
         if written:
             tokens = (await sizer.count([written])).tokens[0]
             return compact.shortened(written, tokens, room)
-    sentences = compact.gist(gone.shelf.memory, gone.inside, room // SENTENCE_TOKENS)
+    sentences = compact.gist(gone.shelf.memory, gone.shown, room // SENTENCE_TOKENS)
     counts = await sizer.count([_encoded(one.line) for one in sentences])
     return compact.fit(sentences, counts.tokens, room)
 

@@ -61,6 +61,7 @@ async def planned(
     plain = case.plan(budget)
     if isinstance(plain, OverBudget):
         return plain
+    case = replace(case, pinned=_pinned(plain))
     roomy, size, search = await _made_room(case, plain)
     base, summary = await _summed_up(case, roomy)
     found = await _found(case, base, summary, size, search) if search is not None else None
@@ -85,6 +86,7 @@ class _Case:
     turns: Sequence[Turn]
     offers: Sequence[FileOffer]
     recalling: Recalling
+    pinned: frozenset[str] = frozenset()  # turns that are shown as they are
 
     def plan(self, budget: Budget) -> Plan | OverBudget:
         epoch = self.recalling.history.epoch
@@ -92,6 +94,11 @@ class _Case:
 
     def free(self, plan: Plan) -> int:
         return min(self.budget.high, self.budget.room) - plan.tokens
+
+
+def _pinned(plan: Plan) -> frozenset[str]:
+    shown = (item for item in plan.items if item.kind == "pin" and item.fate != "omitted")
+    return frozenset(item.name for item in shown)
 
 
 def _left(plan: Plan) -> tuple[Item, ...]:
@@ -106,7 +113,7 @@ async def _made_room(case: _Case, plain: Plan) -> tuple[Plan, int, "_Search | No
     recollection = case.recalling.recollection
     if not recollection.recalls:
         return plain, 0, None
-    search = await _search(case.recalling, case.turns, plain.epoch)
+    search = await _search(case, plain.epoch)
     if not search.ranked or search.ranked[0].chance < recollection.least:
         return plain, 0, None
     size = slot(case.budget, case.ask.fixed, search.gone)
@@ -116,7 +123,7 @@ async def _made_room(case: _Case, plain: Plan) -> tuple[Plan, int, "_Search | No
     if isinstance(reserved, OverBudget):
         return plain, size, search
     if reserved.epoch != plain.epoch:
-        search = await _search(case.recalling, case.turns, reserved.epoch)
+        search = await _search(case, reserved.epoch)
     # What the latest turns leave free is used, too, once the history is long.
     size = size if size <= case.budget.recall else max(size, case.free(reserved))
     return reserved, size, search
@@ -140,21 +147,22 @@ class _Search:
     gone: int
 
 
-async def _gone(recalling: Recalling, turns: Sequence[Turn], epoch: Epoch) -> Gone:
+async def _gone(case: _Case, epoch: Epoch) -> Gone:
     """Everything that this epoch does not show; turns that are leaving are taken into the memory."""
-    history = recalling.history
+    recalling, history = case.recalling, case.recalling.history
     shelf = await recalling.recollection.shelf(recalling.chat, history)
     stored = {turn.id: turn for turn in history.turns}
-    leave = [turn.id for turn in leaving(turns, epoch)]
+    leave = [turn.id for turn in leaving(case.turns, epoch)]
     shelf.add(stored[id] for id in leave if id not in shelf.turns)
-    return Gone(recalling.chat, shelf, frozenset(stored.keys() - set(leave)))
+    inside = frozenset(stored.keys() - set(leave))
+    return Gone(recalling.chat, shelf, inside, case.pinned)
 
 
-async def _search(recalling: Recalling, turns: Sequence[Turn], epoch: Epoch) -> _Search:
+async def _search(case: _Case, epoch: Epoch) -> _Search:
     """Look through the turns that this epoch does not show."""
-    history = recalling.history
-    outside = await _gone(recalling, turns, epoch)
-    shelf, inside, memory = outside.shelf, outside.inside, outside.shelf.memory
+    recalling, history = case.recalling, case.recalling.history
+    outside = await _gone(case, epoch)
+    shelf, inside, memory = outside.shelf, outside.shown, outside.shelf.memory
     asked = query(recalling.question, _questions(history.turns))
     close = await shelf.vectors.closeness(memory, asked) if shelf.vectors else None
     ranked = [
@@ -216,7 +224,7 @@ async def _summed_up(case: _Case, base: Plan) -> tuple[Plan, Sized | None]:
     carrying = case.recalling.carrying
     if carrying is None or carrying.by == "off":
         return base, None
-    gone = await _gone(case.recalling, case.turns, base.epoch)
+    gone = await _gone(case, base.epoch)
     if not is_due(gone, case.turns, base.epoch):
         return base, None
     wanted = await _summary(case, base, gone, case.budget.room)
@@ -227,7 +235,7 @@ async def _summed_up(case: _Case, base: Plan) -> tuple[Plan, Sized | None]:
         further = case.plan(reserving(case.budget, wanted.tokens))
         if isinstance(further, Plan) and _omitted(further) == _omitted(base):
             base, free = further, case.free(further)
-            gone = await _gone(case.recalling, case.turns, base.epoch)
+            gone = await _gone(case, base.epoch)
     return base, await _summary(case, base, gone, free)
 
 
