@@ -167,6 +167,18 @@ def test_only_so_many_are_in_at_once(keep):
     keep(check)
 
 
+def test_what_somebody_holds_a_place_of_is_known(keep):
+    async def check(accounts):
+        ann = await accounts.add_user("ann", "contributor")
+        await accounts.enter(ann.id, "stop:1", 1, 60_000)
+        await accounts.enter(ann.id, "stop:2", 1, -1)
+
+        assert await accounts.taken(["stop:1", "stop:2", "stop:3"]) == {"stop:1"}
+        assert await accounts.taken([]) == set()
+
+    keep(check)
+
+
 def test_a_place_that_is_not_renewed_is_free_again(keep):
     async def check(accounts):
         ann = await accounts.add_user("ann", "contributor")

@@ -14,7 +14,7 @@ from sill.errors import UsageError
 from sill.settings import load
 from sill.web.server import Address, bind
 from sill.web.shared import Public, check_accounts, open_shared_site
-from sill.web.watch import PerUser
+from sill.web.watch import STOP_EVERY, PerUser
 from tests.engine.workspace import says
 from tests.models.fault_provider import FaultProvider, Hang, head, said
 
@@ -225,6 +225,26 @@ def _until(condition, seconds=20):
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def test_only_its_owner_can_stop_a_turn(tmp_path):
+    async def check(provider):
+        people = {**PEOPLE, "eve": "admin"}
+        flags = {**over(provider), "profile.chat.tools": "false"}
+        async with (
+            shared(tmp_path, people, flags) as place,
+            place.client("bob") as bob,
+            place.client("eve") as eve,
+        ):
+            turn = (await bob.post("/api/v1/turns", json={"text": "hello"})).json()["turn"]
+            foreign = (await eve.post(f"/api/v1/turns/{turn}/stop")).status_code
+            await asyncio.sleep(3 * STOP_EVERY)
+            running = [one.stop.is_set() for one in place.service.turns.running]
+            own = (await bob.post(f"/api/v1/turns/{turn}/stop")).json()
+            return foreign, running, own
+
+    with FaultProvider([head(), said("slow"), Hang()]) as provider:
+        assert run(check(provider)) == (404, [False], {"stopped": True})
 
 
 def test_each_user_has_a_day_of_their_own(tmp_path):

@@ -181,6 +181,10 @@ class Turns:
         mine = (one for one in self._tasks.values() if one.owner == owner and one.chat == chat)
         return next(mine, None)
 
+    @property
+    def running(self) -> list[Running]:
+        return list(self._tasks.values())
+
     def stop_all(self, owner: str) -> None:
         """End every answer that is being written for this owner, and keep what came."""
         for one in self._tasks.values():

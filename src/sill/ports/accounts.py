@@ -1,5 +1,6 @@
 """Who may come in."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from ..core.access import ApiToken, Rate, Role, User
@@ -60,6 +61,10 @@ class Accounts(Protocol):
 
     async def enter(self, user: str, what: str, most: int, lasts_ms: int) -> str | None:
         """A place among at most ``most`` at once, until it is left or not renewed in time; None if all are taken."""
+        ...
+
+    async def taken(self, whats: Sequence[str]) -> set[str]:
+        """Those of which somebody holds a place now."""
         ...
 
     async def renew(self, place: str, lasts_ms: int) -> None: ...

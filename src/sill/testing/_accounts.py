@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..core.access import ApiToken, Bucket, Rate, Role, User, take
@@ -111,6 +111,12 @@ class MemoryAccounts:
         place = secrets.token_hex(16)
         self._places[place] = (user, what, now + lasts_ms)
         return place
+
+    async def taken(self, whats: Sequence[str]) -> set[str]:
+        now = self.clock()
+        return {
+            what for _, what, expires in self._places.values() if what in whats and expires > now
+        }
 
     async def renew(self, place: str, lasts_ms: int) -> None:
         if place in self._places:

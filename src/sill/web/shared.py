@@ -98,6 +98,7 @@ def shared_app(
         open_turns=in_flight,
         per_user=per_user or PerUser(),
         look_every=look_every,
+        turns=service.turns,
     )
     return Guard(watched, rules, door.authenticate)
 

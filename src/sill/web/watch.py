@@ -6,10 +6,12 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ..app.running import Turns
 from ..core.access import Rate
 from ..errors import StoreError
 from ..ports import Accounts
@@ -28,6 +30,11 @@ SPEAKS = re.compile(
     r"|/api/v1/editor/(?:tools/[^/]+/chat|edit-ops|completions|edits)"
     r"|/api/v1/(?:turns|turns/[^/]+/(?:regenerate|edit)|proposals)"
 )
+
+
+_STOPS = re.compile(r"/api/v1/turns/([^/]{1,64})/stop")
+STOP_EVERY = 0.5  # seconds between looks for turns that were stopped through another worker
+STOP_LASTS_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +60,20 @@ class Watched:
     open_turns: Callable[[str], Awaitable[int]]
     per_user: PerUser = field(default_factory=PerUser)
     look_every: float = LOOK_EVERY
+    turns: Turns = field(default_factory=Turns)
+    _stopping: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         identity = identity_in(scope) if scope["type"] == "http" else None
         if identity is None:
             await self.app(scope, receive, send)
             return
+        if self._stopping is None:
+            self._stopping = asyncio.create_task(self._stop_elsewhere())
+        if scope["method"] == "POST" and (stop := _STOPS.fullmatch(scope["path"])):
+            # The turn may be in another worker's hands; the store tells it.
+            what = _stop_of(identity.owner, stop[1])
+            await self.accounts.enter(identity.owner, what, 1, STOP_LASTS_MS)
         wait = await self.accounts.take(identity.owner, "requests", self.per_user.requests)
         if wait:
             await _refuse("too many requests", wait, scope, receive, send)
@@ -118,6 +133,17 @@ class Watched:
         finally:
             await _ended(task)
 
+    async def _stop_elsewhere(self) -> None:
+        """Stop the turns of this worker whose owner said so to another one."""
+        while True:
+            await asyncio.sleep(STOP_EVERY)
+            ids = {_stop_of(one.owner, id): one for one in self.turns.running for id in one.ids}
+            if not ids:
+                continue
+            with suppress(StoreError):
+                for what in await self.accounts.taken(list(ids)):
+                    ids[what].stop.set()
+
     async def _holds(self, identity: Identity) -> bool:
         try:
             return await self.still(identity)
@@ -125,6 +151,11 @@ class Watched:
             # A database that is away for a moment is no reason to cut everybody off.
             log.warning("a look at the door failed: %s", type(error).__name__)
             return True
+
+
+def _stop_of(owner: str, turn: str) -> str:
+    """Nobody can stop what is not theirs, even if they know its name."""
+    return f"stop:{owner}:{turn}"
 
 
 async def _ended(task: "asyncio.Future[None]") -> None:

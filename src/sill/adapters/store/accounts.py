@@ -1,6 +1,7 @@
 """Users, tokens, sessions and limits in the database. They belong to the server, not to an owner."""
 
 import secrets
+from collections.abc import Sequence
 
 from ...core.access import ROLES, ApiToken, Bucket, Rate, Role, User, take
 from ...errors import UsageError
@@ -217,6 +218,18 @@ class DatabaseAccounts:
             return place
 
         return await self._database.write(script, lasting=False)
+
+    async def taken(self, whats: Sequence[str]) -> set[str]:
+        if not whats:
+            return set()
+        marks = ", ".join("?" for _ in whats)
+        rows = await self._database.read(
+            lambda t: t.rows(
+                f"SELECT DISTINCT what FROM places WHERE what IN ({marks}) AND expires > {t.now}",
+                *whats,
+            )
+        )
+        return {row[0] for row in rows}
 
     async def renew(self, place: str, lasts_ms: int) -> None:
         await self._database.write(
