@@ -2,23 +2,36 @@
 
 import time
 from collections import Counter
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 FRESH_S = 3.0
+LOOKS_COST = 20  # a look that took a second is good for twenty
 _MOST_READ = 2_000_000
 
 
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    folder: Path
+    names: tuple[str, ...]
+    good_until: float
+
+
+_last: list[_Listing] = []
+
+
 def file_names(folder: Path) -> tuple[str, ...]:
-    """The text files of the folder, sorted; at most a few seconds old."""
-    return _listed(folder, int(time.monotonic() / FRESH_S))
-
-
-@lru_cache(maxsize=2)
-def _listed(folder: Path, moment: int) -> tuple[str, ...]:
+    """The text files of the folder, sorted; at most a few seconds old, more where looking takes long."""
     from ...adapters.vault.scan import scan
 
-    return tuple(sorted(e.path for e in scan(folder).entries if e.kind != "attachment"))
+    begun = time.monotonic()
+    if _last and _last[0].folder == folder and begun < _last[0].good_until:
+        return _last[0].names
+    names = tuple(sorted(e.path for e in scan(folder).entries if e.kind != "attachment"))
+    ended = time.monotonic()
+    _last[:] = [_Listing(folder, names, ended + max(FRESH_S, LOOKS_COST * (ended - begun)))]
+    return names
 
 
 def note_names(folder: Path) -> tuple[str, ...]:

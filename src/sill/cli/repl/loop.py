@@ -5,12 +5,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ...errors import SillError
-from ..screen import say, tell
+from ..screen import is_styled, say, tell
 from .keyboard import interrupts
 from .session import Given, Session
 from .table import Unknown, commands, is_command, look_up, parse
 
 if TYPE_CHECKING:
+    from .plain_prompt import PlainPrompt
     from .prompt import Prompt
 
 
@@ -54,10 +55,8 @@ def _cancel(work: "asyncio.Future[None]") -> None:
 
 async def talk(session: Session) -> None:
     """At a terminal, until the user leaves."""
-    from .prompt import Prompt
-
     say(f"Sill in {session.folder.name}; :help lists the commands", dim=True)
-    prompt = Prompt(session)
+    prompt = _prompt(session)
     session.desk.tell = prompt.tell
     opening: list[asyncio.Task[None]] = []
     prompt.when_shown(lambda: opening.append(asyncio.create_task(_open(session, prompt))))
@@ -76,11 +75,23 @@ async def talk(session: Session) -> None:
             await task
 
 
-async def _open(session: Session, prompt: "Prompt") -> None:
+def _prompt(session: Session) -> "Prompt | PlainPrompt":
+    if is_styled():
+        from .prompt import Prompt
+
+        return Prompt(session)
+    from .plain_prompt import PlainPrompt
+
+    return PlainPrompt(session)
+
+
+async def _open(session: Session, prompt: "Prompt | PlainPrompt") -> None:
     """Behind the prompt: the model, and the names that completion offers."""
+    from .known import note_names
     from .models import endpoint_models
 
     try:
+        await asyncio.to_thread(note_names, session.folder)
         app = await session.app()
         await session.refresh_meter()
         prompt.redraw()

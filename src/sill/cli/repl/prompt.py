@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app_or_none, run_in_terminal
-from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.buffer import Buffer, CompletionState
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition
@@ -44,7 +44,7 @@ class Prompt:
         self._prompt: PromptSession[str] = PromptSession(
             [("class:prompt", MARK)],
             multiline=True,
-            prompt_continuation=[("class:prompt", "… ")],
+            prompt_continuation=_continuation,
             history=_History(history_file(), self._pastes),
             completer=_Completer(session),
             complete_in_thread=True,
@@ -107,6 +107,11 @@ class Prompt:
         state = f"no model: {plain(session.desk.problem)}" if session.desk.problem else ""
         line = bottom_line(session.meter, len(session.files), state, columns - 1)
         return [("class:bottom-toolbar.text", line)]
+
+
+def _continuation(width: int, line: int, wraps: int) -> StyleAndTextTuples:
+    """Before a further line; one that is only too long for the screen goes on below its beginning."""
+    return [("class:prompt", "  " if wraps else "… ")]
 
 
 def history_file() -> Path:
@@ -181,6 +186,10 @@ def _bindings(pastes: Pastes) -> KeyBindings:
     def _(event: KeyPressEvent) -> None:
         event.current_buffer.newline(copy_margin=False)
 
+    @keys.add("tab")
+    def _(event: KeyPressEvent) -> None:
+        _complete(event.current_buffer)
+
     @keys.add("c-c")
     def _(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
@@ -199,6 +208,23 @@ def _bindings(pastes: Pastes) -> KeyBindings:
         _name_a_place(event.current_buffer)
 
     return keys
+
+
+def _complete(buffer: Buffer) -> None:
+    """Take the only completion, or the first of the menu and then the next one.
+
+    At once: a key that comes before the menu must not be lost.
+    """
+    if buffer.complete_state and buffer.complete_state.completions:
+        buffer.complete_next()
+        return
+    asked = CompleteEvent(completion_requested=True)
+    found = list(buffer.completer.get_completions(buffer.document, asked))
+    if len(found) == 1:
+        buffer.apply_completion(found[0])
+    elif found:
+        buffer.complete_state = CompletionState(buffer.document, found)
+        buffer.complete_next()
 
 
 def _name_a_place(buffer: Buffer) -> None:

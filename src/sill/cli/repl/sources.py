@@ -66,7 +66,7 @@ def _about(summary: str) -> list[str]:
 
 def _summaries(folder: Path, sources: "Sequence[Reference]") -> dict[str, str]:
     """What each document is about; the quoted passage where only a part of it is meant."""
-    from ...core.summaries import plain_text, summarize
+    from ...core.summaries import summarize
 
     found: dict[str, str] = {}
     for one in sources:
@@ -74,7 +74,7 @@ def _summaries(folder: Path, sources: "Sequence[Reference]") -> dict[str, str]:
             continue
         text = _text(folder / one.path)
         is_whole = one.lines is None or (one.lines[0] == 1 and one.lines[1] >= text.count("\n"))
-        found[one.path] = summarize(text).text if is_whole else plain_text(one.excerpt)
+        found[one.path] = summarize(text if is_whole else one.excerpt).text
     return found
 
 
