@@ -59,7 +59,7 @@ async def _serve(where: Where, manner: Manner) -> None:
     from ..app.service import open_service
     from ..web.server import Address, open_site
 
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)  # anybody can send nonsense
     async with open_service(Ground(where.settings, where.folder, progress)) as service:
         site = open_site(service, Address(manner.port), rotate=manner.rotate)
         service.desk().lazy().start()

@@ -27,6 +27,8 @@ from ..errors import (
 )
 
 log = logging.getLogger("sill.web")
+# Without the link a browser would ask for an icon, logged in or not.
+PLAIN_PAGE = '<!doctype html><title>Sill</title><link rel="icon" href="data:,">'
 
 
 def problem_response(
@@ -38,7 +40,7 @@ def problem_response(
         headers["www-authenticate"] = "Bearer"
     if page:
         words = f"{escape(message)}{': ' + escape(hint) if hint else ''}"
-        body = f"<!doctype html><title>Sill</title><p>Sill: {words}.</p>"
+        body = f"{PLAIN_PAGE}<p>Sill: {words}.</p>"
         return HTMLResponse(body, status, headers)
     return JSONResponse({"code": code, "message": message, "hint": hint, **more}, status, headers)
 

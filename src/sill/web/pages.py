@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 
 from .. import __version__
-from .answers import not_found, problem_response
+from .answers import PLAIN_PAGE, not_found, problem_response
 from .depend import TheDesk, TheService, Who
 from .guard import REQUESTED_BY
 from .schemas.common import Done
@@ -15,7 +15,7 @@ from .sessions import SESSION_SECONDS, Sessions
 
 STATIC = Path(__file__).parent / "static"
 NOT_BUILT = (
-    "<!doctype html><title>Sill</title><p>The server runs, but its page is not built. "
+    f"{PLAIN_PAGE}<p>The server runs, but its page is not built. "
     "In a checkout, <code>make page</code> builds it; the API is there all the same.</p>"
 )
 _TYPES = {
