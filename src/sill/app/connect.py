@@ -11,6 +11,7 @@ import httpx
 
 from ..adapters.models.discover import discover, find_local_endpoints
 from ..adapters.models.endpoints import parse_endpoint
+from ..adapters.models.transport import new_client as client_for
 from ..errors import ModelMissing, ProviderError
 from ..settings import Settings, Value
 
@@ -176,6 +177,6 @@ def _with_own_window(there: Connection, wish: Wanted) -> Connection:
     return replace(there, window=own, window_source=source)
 
 
-def new_client() -> httpx.AsyncClient:
-    """For small questions to the endpoint; proxies never see what goes to this machine."""
-    return httpx.AsyncClient(trust_env=False, timeout=10.0)
+def new_client(base_url: str) -> httpx.AsyncClient:
+    """For small questions to the endpoint, on the way that its answers take too."""
+    return client_for(parse_endpoint(base_url))

@@ -35,7 +35,7 @@ async def choose_counter(
 
     An estimate is scaled by what past bills taught.
     """
-    client = await stack.enter_async_context(new_client())
+    client = await stack.enter_async_context(new_client(connection.base_url))
     endpoint = Endpoint(connection.base_url, client, connection.api_key)
     may_probe = connection.kind == "local" or wish.may_probe
     choose = partial(

@@ -23,8 +23,9 @@ class ModelRow:
 async def list_models(settings: Settings, progress: Progress) -> list[ModelRow]:
     """One row per model the connected endpoint lists."""
     async with AsyncExitStack() as stack:
-        there = await connect(settings, wanted(settings, "chat"), stack, progress)
-        client = await stack.enter_async_context(new_client())
+        wish = wanted(settings, "chat")
+        there = await connect(settings, wish, stack, progress)
+        client = await stack.enter_async_context(new_client(there.base_url))
         may_probe = there.kind == "local" or settings.get("probe", bool) is not False
         names: tuple[str, ...] = (there.model,)
         if may_probe:
@@ -33,7 +34,9 @@ async def list_models(settings: Settings, progress: Progress) -> list[ModelRow]:
         probes = PROBES if may_probe else None
         rows = []
         for name in names:
-            chosen = await counter_for(name, endpoint=endpoint, probes=probes)
+            chosen = await counter_for(
+                name, endpoint=endpoint, probes=probes, tokenizer=wish.tokenizer
+            )
             own = there.window if name == there.model else None
             tokenizer = chosen.counter.tokenizer
             rows.append(
