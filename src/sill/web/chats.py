@@ -99,7 +99,9 @@ async def _path(
         path.add(at)
         at = parents[at]
     newest = turns[-1] if turns else None
-    if newest is not None and (newest.parent == head or newest.parent in path):
+    # A whole turn that is not on the way to the head is a branch that was left.
+    is_cut = newest is not None and newest.status != "complete"
+    if newest is not None and is_cut and (newest.parent == head or newest.parent in path):
         path.add(newest.id)
     return frozenset(path), head
 
