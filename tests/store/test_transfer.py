@@ -135,7 +135,7 @@ def test_markdown():
         store = MemoryStore(clock=lambda: 1_700_000_000_000)
         chat = await store.new_chat("w", 'Boats: a "talk"')
         turn = await store.begin(
-            chat, replace(opening("q"), messages=EVERYTHING[:1] + EVERYTHING[7:])
+            chat, replace(opening("q"), messages=EVERYTHING[:1] + EVERYTHING[-2:])
         )
         await store.finish(
             turn, replace(closing("They float."), references='[{"path": "boats.md"}]')

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from ..app import open_storage
+from ..app.meanings import meant
 from ..engine.proposals import touched_files
 from ..errors import UsageError
 from ..ports import Store, StoredTurn
@@ -105,6 +106,7 @@ def show_command(chat: str, as_json: bool, **given: Any) -> None:
 @command.command("search")
 @click.argument("words", nargs=-1, required=True)
 @click.option("--limit", type=int, default=20, show_default=True)
+@click.option("--meaning", is_flag=True, help="By what was meant instead of the words.")
 @_everywhere
 @_json
 @storage_options
@@ -113,9 +115,14 @@ def search_command(
 ) -> None:
     """Find the turns in which all WORDS were said; quote a phrase to keep its words together."""
     asked = " ".join(f'"{word}"' if " " in word and '"' not in word else word for word in words)
+    by_meaning = given.pop("meaning")
 
     async def work(store: Store, workspace: str) -> list[dict[str, Any]]:
-        found = await store.search(asked, None if everywhere else workspace, limit)
+        inside = None if everywhere else workspace
+        if by_meaning:
+            found = await meant(store, settled(given).settings, " ".join(words), inside, limit)
+        else:
+            found = await store.search(asked, inside, limit)
         return [asdict(hit) for hit in found]
 
     hits = _run(given, work)

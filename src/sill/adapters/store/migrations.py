@@ -37,7 +37,14 @@ def pins(is_sqlite: bool) -> Statements:
     )
 
 
-STEPS: tuple[Callable[[bool], Statements], ...] = (first_tables, accounts, pins)
+def meanings(is_sqlite: bool) -> Statements:
+    """Vectors of what was said come, and a table of prices that nothing used goes."""
+    dialect = schema.SQLITE if is_sqlite else schema.POSTGRES
+    guards = [] if is_sqlite else schema.statements(schema.guard(["meanings"]))
+    return [*schema.statements(schema.MEANINGS.format(**dialect)), *guards, "DROP TABLE prices"]
+
+
+STEPS: tuple[Callable[[bool], Statements], ...] = (first_tables, accounts, pins, meanings)
 
 APPLIED = "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)"
 

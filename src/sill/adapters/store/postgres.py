@@ -42,6 +42,7 @@ class PostgresTransaction:
     connection: "AsyncConnection[Row]"
     owner: str
     now: str = "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT"
+    has_vectors: bool = False
     is_sqlite: bool = False
 
     async def rows(self, sql: str, *values: object) -> list[Row]:
@@ -66,6 +67,7 @@ class PostgresDatabase:
     owner: str
     pool: "Pool"
     borrowed: bool = False
+    has_vectors: bool = False  # pgvector is there
 
     async def read(self, script: Script[T]) -> T:
         return await self._transact(script, reads=True)
@@ -104,7 +106,7 @@ class PostgresDatabase:
                 await connection.execute(
                     "SELECT set_config('sill.owner', %s, true)", (self.owner,), prepare=True
                 )
-                yield PostgresTransaction(connection, self.owner)
+                yield PostgresTransaction(connection, self.owner, has_vectors=self.has_vectors)
 
     def as_owner(self, owner: str) -> "PostgresDatabase":
         return replace(self, owner=owner, borrowed=True)
@@ -137,6 +139,7 @@ async def open_postgres(url: str, owner: str) -> PostgresDatabase:
         ) as connection,
     ):
         await bring_up(connection)
+        has_vectors = await _with_vectors(connection)
     pool: Pool = AsyncConnectionPool(
         url,
         min_size=1,
@@ -148,7 +151,7 @@ async def open_postgres(url: str, owner: str) -> PostgresDatabase:
         kwargs={"autocommit": True, "connect_timeout": CONNECT_SECONDS, "row_factory": tuple_row},
     )
     await pool.open()
-    return PostgresDatabase(server, owner, pool)
+    return PostgresDatabase(server, owner, pool, has_vectors=has_vectors)
 
 
 async def _limit(connection: "AsyncConnection[Any]") -> None:
@@ -169,6 +172,25 @@ async def bring_up(connection: "AsyncConnection[Row]") -> None:
             await connection.execute(
                 "INSERT INTO migrations (number, name) VALUES (%s, %s)", (number, step.__name__)
             )
+
+
+async def _with_vectors(connection: "AsyncConnection[Row]") -> bool:
+    """Whether vectors are kept as pgvector's; from the first opening after it was installed they are."""
+    cursor = await connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'vector'), udt_name"
+        " FROM information_schema.columns WHERE table_schema = current_schema()"
+        " AND table_name = 'meanings' AND column_name = 'vector'"
+    )
+    row = await cursor.fetchone()
+    if row is None or not row[0] or row[1] == "halfvec":
+        return row is not None and bool(row[0])
+    async with connection.transaction():
+        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
+        # What bytes say is said again by the embedder; nothing is lost but its time.
+        await connection.execute("TRUNCATE meanings")
+        await connection.execute("ALTER TABLE meanings DROP COLUMN vector")
+        await connection.execute("ALTER TABLE meanings ADD COLUMN vector halfvec NOT NULL")
+    return True
 
 
 async def _version(connection: "AsyncConnection[Row]") -> int:

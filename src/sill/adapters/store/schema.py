@@ -120,6 +120,14 @@ CREATE TABLE places (
 CREATE INDEX places_of_user ON places (user_id, what)
 """
 
+MEANINGS = """
+CREATE TABLE meanings (
+  content {int} NOT NULL REFERENCES contents (key) ON DELETE CASCADE, model TEXT NOT NULL, owner TEXT NOT NULL,
+  vector {blob} NOT NULL, PRIMARY KEY (content, model)
+);
+CREATE INDEX meanings_of_owner ON meanings (owner, model)
+"""
+
 PINS = """
 CREATE TABLE pins (
   key {key}, owner TEXT NOT NULL, chat {int} NOT NULL REFERENCES chats (key), turn TEXT NOT NULL,
@@ -158,7 +166,8 @@ def guard(tables: Iterable[str]) -> str:
 
 
 POSTGRES_GUARD = guard((*_FIRST, "words"))
-OWNED = (*_FIRST, "pins")
+# Prices come with the package and the settings; the first form had a table for them that nothing used.
+OWNED = (*(table for table in _FIRST if table != "prices"), "pins", "meanings")
 
 
 def statements(text: str) -> list[str]:

@@ -26,6 +26,7 @@ class SqliteTransaction:
     owner: str
     now: str = "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)"
     is_sqlite: bool = True
+    has_vectors: bool = False
 
     async def rows(self, sql: str, *values: object) -> list[Row]:
         return self.connection.execute(sql, values).fetchall()

@@ -66,7 +66,7 @@ def joined(texts: Iterable[str]) -> str:
 # --- Search --------------------------------------------------------------------------------------
 
 _TERM = re.compile(r'"([^"]*)"|(\S+)')
-_FOUND = (
+FOUND = (
     "SELECT chats.id, chats.title, turns.id, turns.started, turns.key FROM turns"
     " JOIN chats ON chats.key = turns.chat"
 )
@@ -111,7 +111,7 @@ async def _indexed(
         condition, order = f"words.text @@ ({query})", f"ts_rank_cd(words.text, ({query})) DESC"
         values = rank_values = tuple(terms)
     return await transaction.rows(
-        f"{_FOUND}{join} WHERE {condition} AND turns.owner = ?{_within(workspace)}"
+        f"{FOUND}{join} WHERE {condition} AND turns.owner = ?{within(workspace)}"
         f" ORDER BY {order}, turns.key DESC LIMIT {int(limit)}",
         *values,
         transaction.owner,
@@ -120,7 +120,7 @@ async def _indexed(
     )
 
 
-def _within(workspace: str | None) -> str:
+def within(workspace: str | None) -> str:
     return "" if workspace is None else " AND chats.workspace = ?"
 
 
@@ -130,7 +130,7 @@ async def _scanned(
     rows: list[Row] = []
     texts: dict[int, str] = {}
     for row in await transaction.rows(
-        f"{_FOUND} WHERE turns.owner = ? AND turns.status <> 'open'{_within(workspace)}"
+        f"{FOUND} WHERE turns.owner = ? AND turns.status <> 'open'{within(workspace)}"
         f" ORDER BY turns.key DESC LIMIT {SCANNED}",
         transaction.owner,
         *([] if workspace is None else [workspace]),
@@ -144,7 +144,7 @@ async def _scanned(
     return rows, texts
 
 
-def excerpt(text: str, terms: Sequence[str], length: int = 160) -> str:
+def excerpt(text: str, terms: Sequence[str] = (), length: int = 160) -> str:
     """One line of the text around the first term that stands in it."""
     line = " ".join(text.split())
     places = (line.casefold().find(term.casefold()) for term in terms)
