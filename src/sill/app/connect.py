@@ -177,6 +177,19 @@ def _with_own_window(there: Connection, wish: Wanted) -> Connection:
     return replace(there, window=own, window_source=source)
 
 
+def with_usual_window(there: Connection, usual: int | None) -> Connection:
+    """The window that models of this name have: a bound, and where a service tells none, the window.
+
+    A server on this machine may run the same model with far less, so there it is only a bound.
+    """
+    if usual is None:
+        return there
+    if there.window_source == NOBODY_TOLD and not there.is_local:
+        source = f"usual for {there.model}; set `window` where it is another"
+        return replace(there, window=usual, window_source=source)
+    return replace(there, window=min(there.window, usual))
+
+
 def new_client(base_url: str) -> httpx.AsyncClient:
     """For small questions to the endpoint, on the way that its answers take too."""
     return client_for(parse_endpoint(base_url))

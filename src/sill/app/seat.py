@@ -25,7 +25,15 @@ from ..errors import SettingsError
 from ..ports import Store, TokenCounter, ToolBox
 from ..records import Attempt, Cap
 from ..settings import Settings
-from .connect import Connection, Progress, Wanted, connect, wanted, wanted_instead
+from .connect import (
+    Connection,
+    Progress,
+    Wanted,
+    connect,
+    wanted,
+    wanted_instead,
+    with_usual_window,
+)
 from .counting import choose_counter, counting_by
 from .embedding import embedder_of
 from .profile import profile_numbers, shares_asked_for, system_prompt
@@ -121,7 +129,7 @@ class Seats:
             if self.counter is None
             else counting_by(self.counter, layout, self.store)
         )
-        there = replace(there, window=min(there.window, counted.window or there.window))
+        there = with_usual_window(there, counted.window)
         streams = settings.of_profile(profile, "stream", bool) is not False
         model = model_for(there, clocks(settings, profile, there), streams=streams)
         self.stack.push_async_callback(model.close)
