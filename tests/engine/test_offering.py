@@ -164,14 +164,15 @@ def shown(plan, name):
             Question("q", (SMALL,), linked=("small.md",)),
             True,
             "sent",
-            "not in the window yet; linked, within the 1,066 of 5,334 free",
+            "not in the window yet; linked, within the 1,066 of 5,334 free that it may take",
             id="a small note is sent",
         ),
         pytest.param(
             Question("q", (LARGE,), linked=("large.md",)),
             True,
             "omitted",
-            "linked, 1,506 tokens, over the 1,066 of 5,334 free; read_document; its outline is sent instead",
+            "linked, and its 1,506 tokens are over the 1,066 of 5,334 free that a linked note may take;"
+            " left to read_document; its outline is sent instead",
             id="a large note is left to be read",
         ),
         pytest.param(

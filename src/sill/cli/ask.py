@@ -11,7 +11,7 @@ import click
 
 from ..app import App
 from ..core.references import rows_of
-from ..engine.events import Delta, Finished, Notice, Refused, Started
+from ..engine.events import Delta, Finished, Notice, Refused, Started, ToolUsed
 from ..errors import FileRefused, UsageError
 from .common import endpoint_options, opened, run_async
 from .money import in_dollars
@@ -108,6 +108,9 @@ async def answer(
                 case Notice(text=text):
                     if not manner.quiet:
                         click.echo(f"sill: {plain(text)}", err=True)
+                case ToolUsed():
+                    if not manner.quiet:
+                        click.echo(f"sill: {plain(f'{event.name} {event.arguments}')}", err=True)
                 case Finished() | Refused():
                     outcome = event
         assert outcome is not None

@@ -308,6 +308,7 @@ class Chat:
             model=self.model.name,
             endpoint=self.model.endpoint,
             error=reply.error,
+            plan=reply.sent.plan if reply.sent.ask is not None and reply.sent.ask.rounds else None,
         )
 
 

@@ -77,6 +77,7 @@ class Finished:
     error: ProviderError | LimitReached | None = None
     references: tuple[Reference, ...] = ()  # the files that the request showed
     counted: int | None = None  # tokens of the text, where the server billed none
+    plan: Plan | None = None  # of the last request, where tool rounds followed the first
 
     @property
     def reply_tokens(self) -> int | None:

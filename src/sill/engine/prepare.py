@@ -296,14 +296,15 @@ class _Linked:
         about = "\n".join(filter(None, (summarize(document.text).text, outline_of(document))))
         (outline,) = await sizer.messages([envelopes.omitted(offer.stamp, about)])
         reason = (
-            f"linked, {tokens:,} tokens, over the {self.most:,} of {self.free:,} free; {READER}"
+            f"linked, and its {tokens:,} tokens are over the {self.most:,} of {self.free:,} free"
+            f" that a linked note may take; left to {READER}"
         )
         return replace(offer, outline=outline, withheld=reason)
 
     def explained(self, item: Item) -> Item:
         if item.kind != "file" or item.name not in self.paths or item.fate != "sent":
             return item
-        numbers = f"linked, within the {self.most:,} of {self.free:,} free"
+        numbers = f"linked, within the {self.most:,} of {self.free:,} free that it may take"
         return replace(item, reason=f"{item.reason}; {numbers}")
 
 

@@ -10,7 +10,7 @@ from ..core.usage import plan_json
 from ..errors import LimitReached, Overflow, ProviderError, Unsupported
 from ..ports import Closing, Ended
 from .events import Finished, Notice, Outcome, Refused
-from .prepare import Prepared
+from .prepare import READER, Prepared
 
 GAP = "\n\n"  # between what was said before a tool round and after it
 
@@ -81,7 +81,9 @@ def refused(reply: Reply, cost: int | None) -> Refused | None:
 def omissions(ready: Prepared) -> list[Notice]:
     """What the user should know of what is not in the request."""
     files = [
-        Notice(f"{item.name} is not shown to the model: {item.reason}", "warning")
+        Notice(f"{item.name} is not sent whole: {item.reason}")
+        if READER in item.reason
+        else Notice(f"{item.name} is not shown to the model: {item.reason}", "warning")
         for item in ready.plan.items
         if item.kind == "file" and item.fate == "omitted" and item.new
     ]

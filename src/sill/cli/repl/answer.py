@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
@@ -118,6 +119,7 @@ async def _shown(
                     colour = "yellow" if level == "warning" else None
                     flow.note(painted(f"sill: {notice}", colour))
                 case ToolUsed():
+                    flow.finish()  # what is said after a tool was used is another paragraph
                     flow.note(_tool_line(event))
                 case Finished() | Refused():
                     outcome = event
@@ -145,6 +147,8 @@ def conclude(session: Session, outcome: "Finished | Refused", text: str) -> int:
 
     if isinstance(outcome, Finished):
         session.chat, session.finished = outcome.chat, outcome
+        if outcome.plan is not None and session.started is not None:
+            session.started = replace(session.started, plan=outcome.plan)
         if outcome.outcome == "failed":
             session.unsent = text
     else:
