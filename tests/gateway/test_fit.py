@@ -1,6 +1,7 @@
 """Requests for clients that resend everything: they fit, they grow at their end, they repeat."""
 
 import asyncio
+import json
 from dataclasses import replace
 
 import pytest
@@ -205,3 +206,44 @@ def test_another_window_is_another_plan():
     wide = fit(planner, messages)
 
     assert wide.evicted < narrow.evicted
+
+
+def tool_loop(rounds, words=30):
+    """One question and a long loop of tools, as it is sent after each round."""
+    messages = [{"role": "user", "content": "find it"}]
+    for number in range(rounds):
+        call = {
+            "id": f"c{number}",
+            "type": "function",
+            "function": {"name": "look", "arguments": json.dumps({"at": number})},
+        }
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        result = " ".join(f"result{number}x{word:015}" for word in range(words))
+        messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": result})
+        yield list(messages)
+
+
+def test_a_long_loop_of_tools_gives_up_its_older_results_first():
+    planner = fitter(window=400)
+    last = None
+    jumps = 0
+    for messages in tool_loop(15):
+        fitted = fit(planner, messages)
+        assert isinstance(fitted, Fitted)
+        assert fitted.certificate.predicted <= 400 - 20
+        wire = sent(fitted)
+        assert wire[-1]["content"] == messages[-1]["content"]
+        if last is not None and wire[: len(last)] != last:
+            jumps += 1
+        last = wire
+
+    assert fitted.masked > 8
+    assert 1 <= jumps <= 6
+    assert "look 0: 719 characters" in wire[2]["content"]
+    assert body(fit(fitter(window=400), messages)) == body(fitted)
+    after = [
+        *messages,
+        {"role": "assistant", "content": "there"},
+        {"role": "user", "content": "thanks"},
+    ]
+    assert sent(fit(planner, after))[: len(wire)] == wire

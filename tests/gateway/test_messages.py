@@ -145,6 +145,6 @@ def test_a_finished_turn_keeps_calls_and_results_together():
     assert finished(turn, ()) == (
         Message("user", "a"),
         Message("assistant", "", ToolCalls((ToolCall("cx", "x", "{}"),))),
-        Message("tool", "found", ToolResult("cx", "")),
+        Message("tool", "found", ToolResult("cx", "x")),
         Message("assistant", "b"),
     )

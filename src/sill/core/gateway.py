@@ -8,9 +8,10 @@ was said up to them, so equal histories have equal names.
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from . import masks
 from .messages import Message, ToolCall, ToolCalls, ToolResult
 from .render import SEPARATOR, settled
 
@@ -81,6 +82,7 @@ def read_messages(messages: object) -> Conversation | Unplannable | Malformed:
         if given.get("name") is not None:
             notes.append(f"the name of messages[{at}] is not sent")
         read.append(message)
+    read = _named(read)
     leading = next((at for at, one in enumerate(read) if one.role != "system"), len(read))
     system = SEPARATOR.join(message.text for message in read[:leading]) if leading else None
     groups = _groups(read[leading:])
@@ -110,9 +112,23 @@ def moments(before: str, turn: Said, *, is_finished: bool) -> Iterator[Moment]:
             yield _moment(before, turn, turn.after[:at])
 
 
-def finished(turn: Said, hidden: Sequence[Message]) -> tuple[Message, ...]:
+def finished(turn: Said, hidden: Sequence[Message], away: int = 0) -> tuple[Message, ...]:
     """The turn as it is sent again, with what went out before its question."""
-    return settled((*turn.before, *hidden, turn.question, *turn.after))
+    return settled((*turn.before, *hidden, turn.question, *put_away(turn.after, away)))
+
+
+def put_away(rounds: Sequence[Message], away: int) -> tuple[Message, ...]:
+    """The rounds with one line for each result among the first ``away`` messages."""
+    if not away:
+        return tuple(rounds)
+    lines = dict(masks.stubs(rounds))
+    return tuple(lines.get(at, one) if at < away else one for at, one in enumerate(rounds))
+
+
+def most_away(rounds: Sequence[Message]) -> int:
+    """How many messages of the rounds may be put away: all before the last calls, whose results are news."""
+    made = (at for at, one in enumerate(rounds) if isinstance(one.carries, ToolCalls))
+    return max(made, default=0)
 
 
 def _moment(before: str, turn: Said, rounds: tuple[Message, ...]) -> Moment:
@@ -158,6 +174,22 @@ def _carried(message: Message) -> object:
             return call_id
         case _:
             return None
+
+
+def _named(messages: Sequence[Message]) -> list[Message]:
+    """With the name of the tool on each result, which clients leave to be found by its call."""
+    names: dict[str, str] = {}
+    named: list[Message] = []
+    for message in messages:
+        match message.carries:
+            case ToolCalls(calls):
+                names |= {call.id: call.name for call in calls}
+            case ToolResult(call_id=id):
+                message = replace(message, carries=ToolResult(id, names.get(id, "")))
+            case _:
+                pass
+        named.append(message)
+    return named
 
 
 # --- One message ---------------------------------------------------------------------------------

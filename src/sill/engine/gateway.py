@@ -12,9 +12,11 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Literal
 
+from ..core import masks
 from ..core.budget import Budget
 from ..core.certificate import Certificate
-from ..core.gateway import Conversation, Moment, Said, finished, moments
+from ..core.gateway import Conversation, Moment, Said, finished, moments, most_away, put_away
+from ..core.ledger import window
 from ..core.messages import Epoch, Message, Recall, Sized, Turn, fingerprint
 from ..core.plan import Ask, OverBudget, Plan, plan_context
 from ..core.render import render, settled
@@ -50,14 +52,18 @@ class Fitted:
     plan: Plan | None = None
     evicted: int = 0  # turns of the client's chat that are not in the request
     recalled: int = 0  # turns of which something is quoted
+    masked: int = 0  # results of tools that one line stands for
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a moment was planned as: the epoch, and what was put before the question."""
+    """What a moment was planned as: the epoch, what was put before the question, and how many messages of
+    the tool rounds were put away.
+    """
 
     epoch: Epoch
     hidden: tuple[Sized, ...] = ()
+    away: int = 0
 
 
 @dataclass(slots=True)
@@ -96,7 +102,7 @@ class Fitter:
     async def fit(self, conversation: Conversation, wish: Wish) -> Fitted | OverBudget:
         """The request for the conversation's last turn, with as much of the others as belongs into it."""
         frame = await self._frame(conversation, wish)
-        walk = _Walk(frame, conversation.id)
+        walk = _Walk(frame, conversation.id, frame.budget)
         sizes = await self.sizer.by_message(_spoken(conversation))
         before = ""
         for turn in conversation.turns:
@@ -133,11 +139,28 @@ class Fitter:
         key = walk.frame.key + moment.id
         known = self.steps.get(key)
         if known is None:
-            ask = walk.ask(turn, moment, before, sizes)
-            plan = await self._plan(walk, ask, walk.frame.budget)
-            known = before if isinstance(plan, OverBudget) else _step_of(plan, before, moment)
+            _, known = await self._fitting(walk, turn, moment, before, sizes)
             self.steps.put(key, known)
         return known
+
+    async def _fitting(
+        self,
+        walk: "_Walk",
+        turn: Said,
+        moment: Moment,
+        before: Step,
+        sizes: Mapping[Message, Sized],
+    ) -> tuple[Plan | OverBudget, Step]:
+        """The plan, and the step it makes. A long loop of tools gives up its older results before it fails."""
+        plan: Plan | OverBudget | None = None
+        for away in dict.fromkeys((before.away, max(before.away, most_away(moment.rounds)))):
+            ask = walk.ask(turn, moment, replace(before, away=away), sizes)
+            plan = await self._plan(walk, ask)
+            if isinstance(plan, Plan):
+                hidden = before.hidden if moment.rounds else plan.hidden
+                return plan, Step(plan.epoch, hidden, away)
+        assert plan is not None
+        return plan, before
 
     async def _last(
         self,
@@ -149,31 +172,34 @@ class Fitter:
     ) -> Fitted | OverBudget:
         """As ``_step``, and the whole is counted: what turns out larger than its parts gets less room."""
         frame = walk.frame
-        ask = walk.ask(turn, moment, before, sizes)
-        limits = frame.budget
         for _ in range(CORRECTIONS):
-            plan = await self._plan(walk, ask, limits)
+            plan, step = await self._fitting(walk, turn, moment, before, sizes)
             if isinstance(plan, OverBudget):
                 return plan
-            step = _step_of(plan, before, moment)
-            new = (*turn.before, *_messages(step.hidden), turn.question, *moment.rounds)
+            rounds = put_away(moment.rounds, step.away)
+            new = (*turn.before, *_messages(step.hidden), turn.question, *rounds)
             lead = None if frame.system is None else Message("system", frame.system)
             messages = render(lead, walk.turns, plan.epoch, new, self.call.layout)
-            request = self._request(messages, frame.wish, limits.reply)
+            request = self._request(messages, frame.wish, walk.limits.reply)
             counts = await self.counter.count_request(request)
-            excess = counts.tokens[0] - limits.room
+            excess = counts.tokens[0] - walk.limits.room
             if excess <= 0:
                 self.steps.put(frame.key + moment.id, step)
                 certificate = self._certificate(counts.kind, counts.tokens[0])
-                request = self._with_room(request, certificate, frame.wish)
-                gone = len(walk.turns) - len(walk.kept(plan.epoch))
-                return Fitted(request, certificate, plan, gone, _recalled(step.hidden))
-            limits = limits.less(excess)
+                return Fitted(
+                    self._with_room(request, certificate),
+                    certificate,
+                    plan,
+                    evicted=len(walk.turns) - len(window(walk.turns, plan.epoch)),
+                    recalled=_recalled(step.hidden),
+                    masked=len(plan.epoch.masked) + sum(one not in moment.rounds for one in rounds),
+                )
+            walk.limits = walk.limits.less(excess)
         needed = counts.tokens[0]
         return OverBudget(needed, frame.budget.room, "question", (("question", needed),))
 
-    async def _plan(self, walk: "_Walk", ask: Ask, limits: Budget) -> Plan | OverBudget:
-        first = walk.first
+    async def _plan(self, walk: "_Walk", ask: Ask) -> Plan | OverBudget:
+        first, limits = walk.first, walk.limits
         turns = walk.turns[first:]
         if self.recalls is None or ask.rounds:
             return plan_context(limits, ask, turns, walk.epoch, ())
@@ -198,12 +224,14 @@ class Fitter:
         self, walk: "_Walk", turn: Said, step: Step, sizes: Mapping[Message, Sized]
     ) -> None:
         hidden = {sized.message: sized for sized in step.hidden}
-        messages = finished(turn, tuple(hidden))
+        messages = finished(turn, tuple(hidden), step.away)
+        stubs = masks.stubs(messages)
         known = {**sizes, **hidden}
-        unknown = [message for message in messages if message not in known]
+        unknown = [one for one in (*messages, *dict(stubs).values()) if one not in known]
         if unknown:
             known |= await self.sizer.by_message(unknown)
-        walk.add(turn.id, [known[message] for message in messages])
+        lines = tuple((at, known[stub]) for at, stub in stubs)
+        walk.add(Turn(turn.id, tuple(known[message] for message in messages), lines))
 
     # --- Numbers ----------------------------------------------------------------------------------
 
@@ -257,7 +285,7 @@ class Fitter:
             limit_name=self.call.limit_name,
         )
 
-    def _with_room(self, request: ChatRequest, known: Certificate, wish: Wish) -> ChatRequest:
+    def _with_room(self, request: ChatRequest, known: Certificate) -> ChatRequest:
         """No more tokens are asked for than the window has left beside the prompt."""
         most = self.call.window - round(known.predicted * (1 + self.call.shortfall))
         return replace(request, max_tokens=max(1, min(request.max_tokens, most)))
@@ -286,6 +314,7 @@ class _Walk:
 
     frame: _Frame
     chat: str
+    limits: Budget
     turns: list[Turn] = field(default_factory=list)
     stored: list[StoredTurn] = field(default_factory=list)
     epoch: Epoch = field(default_factory=Epoch)
@@ -296,11 +325,6 @@ class _Walk:
         """Where the present epoch begins."""
         return 0 if self.epoch.first is None else self._places[self.epoch.first]
 
-    def kept(self, epoch: Epoch) -> Sequence[Turn]:
-        from ..core.ledger import window
-
-        return window(self.turns, epoch)
-
     def ask(self, turn: Said, moment: Moment, before: Step, sizes: Mapping[Message, Sized]) -> Ask:
         return Ask(
             system=self.frame.sized_system,
@@ -308,19 +332,19 @@ class _Walk:
             tools=self.frame.tools,
             overhead=self.frame.overhead,
             sent=(*(sizes[one] for one in turn.before), *(before.hidden if moment.rounds else ())),
-            rounds=tuple(sizes[one] for one in moment.rounds),
+            rounds=tuple(sizes[one] for one in put_away(moment.rounds, before.away)),
         )
 
-    def add(self, id: str, messages: Sequence[Sized]) -> None:
+    def add(self, turn: Turn) -> None:
         parent = self.turns[-1].id if self.turns else None
-        self._places[id] = len(self.turns)
-        self.turns.append(Turn(id, tuple(messages)))
+        self._places[turn.id] = len(self.turns)
+        self.turns.append(turn)
         self.stored.append(
             StoredTurn(
-                id=id,
+                id=turn.id,
                 chat=self.chat,
                 status="complete",
-                messages=tuple(sized.message for sized in messages),
+                messages=_messages(turn.messages),
                 sequence=len(self.turns),
                 parent=parent,
             )
@@ -337,15 +361,13 @@ class _Resent:
         return list(self.known if limit is None else self.known[-limit:])
 
 
-def _step_of(plan: Plan, before: Step, moment: Moment) -> Step:
-    return Step(plan.epoch, before.hidden if moment.rounds else plan.hidden)
-
-
 def _spoken(conversation: Conversation) -> Iterator[Message]:
     """Everything that is counted, as it is in the present turn and as it is once the turn is over."""
     for turn in conversation.turns:
         yield from chain(turn.messages, settled(turn.messages))
     yield from conversation.present.messages
+    for turn in (*conversation.turns, conversation.present):
+        yield from dict(masks.stubs(turn.after)).values()
 
 
 def _messages(sized: Sequence[Sized]) -> tuple[Message, ...]:

@@ -42,6 +42,7 @@ class Head:
             mode="passthrough" if plan is None else "plan",
             evicted_turns=fitted.evicted,
             recalled_turns=fitted.recalled,
+            masked_results=fitted.masked,
             epoch=plan.epoch.number if plan else 0,
             predicted_tokens=certificate.predicted,
             actual_tokens=usage.prompt if usage else None,

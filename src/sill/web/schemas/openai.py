@@ -47,6 +47,7 @@ class SillReport(BaseModel):
     mode: Literal["plan", "passthrough"]
     evicted_turns: int = Field(description="turns of the chat that are not in the prompt")
     recalled_turns: int = Field(description="turns outside the window that are quoted")
+    masked_results: int = Field(description="old results of tools that one line stands for")
     epoch: int = Field(description="changes when turns are evicted; within it prompts only grow")
     predicted_tokens: int
     actual_tokens: int | None = None
