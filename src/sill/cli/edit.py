@@ -133,13 +133,13 @@ def _conclude(reply: EditReply, outcome: Outcome | None, manner: Manner) -> int:
     return tell(outcome)
 
 
-def tell(outcome: Outcome, word: str = "applied") -> int:
-    """Say on standard error what became of a change; the exit code."""
+def tell(outcome: Outcome, word: str = "applied", mark: str = "sill ") -> int:
+    """Say on standard error what became of a change; the exit code. Commands begin with ``mark`` there."""
     match outcome:
         case Applied():
             back = "redo" if word == "undone" else "undo"
             names = ", ".join(outcome.files)
-            click.echo(f"sill: {word}: {plain(names)}; `sill {back}` takes it back", err=True)
+            click.echo(f"sill: {word}: {plain(names)}; `{mark}{back}` takes it back", err=True)
             _tell_kept(outcome.kept)
             if outcome.warning:
                 click.echo(f"sill: {plain(outcome.warning)}", err=True)

@@ -89,15 +89,22 @@ def test_a_long_code_block_is_in_the_scrollback_once():
     assert [line for line in lines if line.startswith("line")] == [f"line {n}" for n in range(200)]
 
 
-def test_remarks_stand_above_what_still_grows():
+def test_a_remark_follows_the_paragraph_it_came_in():
     def write(out: StringIO) -> None:
         flow = LiveFlow(out, lambda: (40, 10), colours=False, clock=iter(range(99)).__next__)
         flow.add("Beginning ")
         flow.note("sill: a remark")
-        flow.add("and end.")
+        flow.add("and end.\n\nMore.")
+        flow.note("sill: the last")
         flow.finish()
 
-    assert screen_after(write, 40, 10) == ["sill: a remark", "Beginning and end."]
+    assert screen_after(write, 40, 10) == [
+        "Beginning and end.",
+        "sill: a remark",
+        "",
+        "More.",
+        "sill: the last",
+    ]
 
 
 def test_a_narrower_terminal_takes_back_as_many_rows_as_the_line_fills_now():

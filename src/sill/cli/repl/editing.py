@@ -70,7 +70,7 @@ async def _decide(session: Session, edits: "Edits", offered: "Offered") -> None:
     if outcome is None:
         tell("nothing was written")
     else:
-        session.code = tell_outcome(outcome)
+        session.code = tell_outcome(outcome, mark=":")
 
 
 async def _edits(session: Session) -> "Edits":
@@ -115,7 +115,7 @@ async def apply(session: Session, given: Given) -> None:
     if given.text == "all":
         outcome = await edits.apply(offered)
         assert outcome is not None  # every hunk was chosen
-        session.code = tell_outcome(outcome)
+        session.code = tell_outcome(outcome, mark=":")
         return
     await _decide(session, edits, offered)
 
@@ -138,7 +138,7 @@ def _turned(session: Session, outcome: object, word: str) -> None:
         tell(plain(outcome.reason))
         session.code = 1
     else:
-        session.code = tell_outcome(outcome, word)  # type: ignore[arg-type]
+        session.code = tell_outcome(outcome, word, ":")  # type: ignore[arg-type]
 
 
 async def announce(session: Session) -> None:

@@ -86,6 +86,7 @@ class LiveFlow:
         self._out, self._size, self._clock, self._colours = out, size, clock, colours
         self._text = ""  # of the blocks that are not printed yet
         self._live: list[str] = []  # lines that can still be taken back, as they were written
+        self._notes: list[str] = []  # said while a block was growing
         self._drawn = float("-inf")
         self._any = False  # a block was printed
 
@@ -97,8 +98,11 @@ class LiveFlow:
             self._draw()
 
     def note(self, line: str) -> None:
-        """What was awaited and what is live stay below it."""
-        self._write([line], [*self._live])
+        """Below the block that is growing, once it is finished; what is awaited stays below the line."""
+        if self._text.strip():
+            self._notes.append(line)
+        else:
+            self._write([line], [*self._live])
 
     def wait(self, line: str) -> None:
         if not self._text.strip():
@@ -109,6 +113,8 @@ class LiveFlow:
         blocks, rest = split(self._text)
         self._text = ""
         self._print([*blocks, rest], "")
+        self._write(self._notes, [])
+        self._notes = []
 
     def _draw(self) -> None:
         blocks, self._text = split(self._text)
@@ -121,6 +127,8 @@ class LiveFlow:
             if lines := self._lines(block, columns):
                 printed += ["", *lines] if self._any else lines
                 self._any = True
+                notes, self._notes = self._notes, []
+                printed += notes
         most = max(_LEAST_ROWS, rows - 2)
         live = self._lines(tail(growing, 2 * most), columns)
         live = live[-most:]

@@ -95,7 +95,7 @@ async def _open(session: Session, prompt: "Prompt | PlainPrompt") -> None:
         app = await session.app()
         await session.refresh_meter()
         prompt.redraw()
-        session.models = await endpoint_models(app)
+        session.models = await endpoint_models(session, app)
     except SillError as error:
         prompt.tell(str(error))
     prompt.redraw()

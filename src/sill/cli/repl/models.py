@@ -67,7 +67,7 @@ async def models(session: Session, given: Given) -> None:
     """The endpoint's models, then those on this machine; a star marks the one in use."""
     app = await session.app()
     here = app.model_name
-    for name in await endpoint_models(app):
+    for name in await endpoint_models(session, app):
         say(f"{'*' if name == here else ' '} {name}  at {app.connection.shown_at}")
     for weights in await asyncio.to_thread(_local):
         name = _name_of(weights)
@@ -77,13 +77,14 @@ async def models(session: Session, given: Given) -> None:
         say(f"  {name}  fallback{': ' + barred if barred else ''}", dim=True)
 
 
-async def endpoint_models(app: "App") -> list[str]:
+async def endpoint_models(session: Session, app: "App") -> list[str]:
     """What the endpoint lists; the one in use where it does not tell, or must not be asked."""
     from ...adapters.models.discover import discover
     from ...errors import ProviderError
 
     there = app.connection
-    if there.kind == "local":
+    may_ask = session.desk.where.settings.get("probe", bool) is not False
+    if there.kind == "local" or not may_ask:
         return [there.model]
     try:
         listed = (await discover(there.base_url, there.api_key)).models

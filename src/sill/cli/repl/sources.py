@@ -48,7 +48,8 @@ def shown(number: int, source: "Reference", summary: str, folder: Path) -> list[
         return [f"{head}{words}", *_about(source.excerpt)]
     if source.path is None:
         why = f"(not found{': ' + source.note if source.note else ''})"
-        return [f"{head}{painted(source.link, 'yellow')} {painted(why, dim=True)}"]
+        what = source.link or f"“{one_line(source.excerpt, _SUMMARY)}”"
+        return [f"{head}{painted(what, 'yellow')} {painted(why, dim=True)}"]
     span = f":{source.lines[0]}-{source.lines[1]}" if source.lines else ""
     place = linked(painted(source.path + span), (folder / source.path).as_uri())
     name = f"{painted(source.link, 'cyan')} " if source.link else ""
@@ -57,7 +58,7 @@ def shown(number: int, source: "Reference", summary: str, folder: Path) -> list[
     return [f"{head}{name}{place}{origin}{note}", *_about(summary)]
 
 
-_WORDS = {"read": "read by the model", "search": "found by the model"}
+_WORDS = {"read": "read by the model", "search": "found by the model", "quote": "quoted"}
 
 
 def _about(summary: str) -> list[str]:
