@@ -40,12 +40,7 @@ export type Cost = Schemas["Cost"];
 export type IndexState = Schemas["IndexState"];
 export type Setting = Schemas["Setting"];
 export type Note = Schemas["Note"];
-export interface Fresh {
-  stale: boolean;
-  gone: boolean;
-  lines: [number, number] | null;
-  summary: string;
-}
+export type Fresh = Schemas["QuotedState"];
 export type TurnEvent =
   | Schemas["StartedEvent"]
   | Schemas["DeltaEvent"]
@@ -93,10 +88,14 @@ export const chats = (archived: boolean): Promise<Schemas["Chats"]> => get("/cha
 export const changeChat = (id: string, change: Partial<Given["ChangeChat"]>): Promise<Chat> =>
   json("PATCH", `${ROOT}/chats/${part(id)}`, change);
 export const deleteChat = (id: string): Promise<unknown> => json("DELETE", `${ROOT}/chats/${part(id)}`);
-export const turns = (chat: string): Promise<Turns> => get(`/chats/${part(chat)}/turns`, { limit: 5000 });
+export const turns = (chat: string): Promise<Turns> => get(`/chats/${part(chat)}/turns`, { limit: 1000 });
 export const turnDetail = (turn: string): Promise<TurnDetail> => get(`/turns/${part(turn)}`);
 export const branch = (chat: string, turn: string | null): Promise<unknown> =>
   post(`/chats/${part(chat)}/branch`, { turn });
+export const fork = (chat: string, turn: string | null): Promise<unknown> => post(`/chats/${part(chat)}/fork`, { turn });
+export const pins = (chat: string): Promise<Schemas["Pins"]> => get(`/chats/${part(chat)}/pins`);
+export const changePin = (chat: string, body: Given["ChangePin"]): Promise<Schemas["Pins"]> =>
+  post(`/chats/${part(chat)}/pins`, body);
 export const searchChats = (q: string, signal: AbortSignal): Promise<Schemas["FoundTurns"]> =>
   get("/search/chats", { q }, signal);
 export const exportAddress = (chat: string, format: "markdown" | "json"): string =>
@@ -118,9 +117,9 @@ export const complete = (
   path: string | null,
   signal: AbortSignal,
 ): Promise<Schemas["Suggestions"]> => get("/complete", { kind, q, path }, signal);
-export const freshness = (references: Reference[]): Promise<{ states: Fresh[] }> =>
+export const freshness = (references: Reference[]): Promise<Schemas["QuotedStates"]> =>
   post("/references/freshness", {
-    references: references.map(({ path, fingerprint, lines, excerpt }) => ({ path, fingerprint, lines, excerpt })),
+    references: references.map(({ path, fingerprint, lines, excerpt }) => ({ path: path!, fingerprint, lines, excerpt })),
   });
 export const graph = (limit: number): Promise<Graph> => get("/graph", { limit });
 export const usedDocuments = (): Promise<Schemas["UsedDocuments"]> => get("/references");

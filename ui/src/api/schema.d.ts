@@ -170,6 +170,21 @@ export interface components {
             /** Archived */
             archived?: boolean | null;
         };
+        /** ChangePin */
+        ChangePin: {
+            /**
+             * Turn
+             * @default
+             */
+            turn: string;
+            /**
+             * Path
+             * @default
+             */
+            path: string;
+            /** Pinned */
+            pinned: boolean;
+        };
         /** Chat */
         Chat: {
             /** Id */
@@ -481,20 +496,6 @@ export interface components {
             pos: number;
         };
         /**
-         * DeltaEvent
-         * @description More of the answer.
-         */
-        DeltaEvent: {
-            /**
-             * Kind
-             * @default delta
-             * @constant
-             */
-            kind: "delta";
-            /** Text */
-            text: string;
-        };
-        /**
          * Done
          * @description It was done and there is nothing to say about it.
          */
@@ -611,20 +612,6 @@ export interface components {
             } | null;
             /** Base Version Id */
             base_version_id?: string | null;
-        };
-        /**
-         * EditorDone
-         * @description ``done``: the last event, once. Where ``enabled`` is false it is the only one.
-         */
-        EditorDone: {
-            /** Enabled */
-            enabled: boolean;
-            /** Reason */
-            reason?: ("stop" | "cancelled" | "error") | null;
-            /** Message */
-            message?: string | null;
-            /** Code */
-            code?: string | null;
         };
         /**
          * EditorHistory
@@ -827,60 +814,6 @@ export interface components {
              */
             folder: string;
         };
-        /**
-         * FinishedEvent
-         * @description The last event of a turn that is stored. ``text`` is the whole answer.
-         */
-        FinishedEvent: {
-            /**
-             * Kind
-             * @default finished
-             * @constant
-             */
-            kind: "finished";
-            /** Chat */
-            chat: string;
-            /** Turn */
-            turn: string;
-            /**
-             * Outcome
-             * @description complete, partial, failed, cancelled or interrupted
-             */
-            outcome: string;
-            /**
-             * Reason
-             * @default
-             */
-            reason: string;
-            /** Text */
-            text: string;
-            /**
-             * Model
-             * @default
-             */
-            model: string;
-            /**
-             * Endpoint
-             * @default
-             */
-            endpoint: string;
-            certificate?: components["schemas"]["Counted"] | null;
-            usage?: components["schemas"]["Used"] | null;
-            /**
-             * Cost
-             * @description US dollars; null where nobody knows
-             */
-            cost?: number | null;
-            /** Took Ms */
-            took_ms?: number | null;
-            /** References */
-            references?: components["schemas"]["SourceReference"][];
-            /**
-             * Proposals
-             * @description made in this turn, by id
-             */
-            proposals?: string[];
-        };
         /** FoundTurn */
         FoundTurn: {
             /** Chat */
@@ -933,6 +866,11 @@ export interface components {
             source: number;
             /** Target */
             target: number;
+        };
+        /** HTTPValidationError */
+        HTTPValidationError: {
+            /** Detail */
+            detail?: components["schemas"]["ValidationError"][];
         };
         /** Heading */
         Heading: {
@@ -1242,26 +1180,6 @@ export interface components {
             /** Notes */
             notes: components["schemas"]["Note"][];
         };
-        /**
-         * NoticeEvent
-         * @description One line the user should see.
-         */
-        NoticeEvent: {
-            /**
-             * Kind
-             * @default notice
-             * @constant
-             */
-            kind: "notice";
-            /** Text */
-            text: string;
-            /**
-             * Level
-             * @default info
-             * @enum {string}
-             */
-            level: "info" | "warning";
-        };
         /** OpProblem */
         OpProblem: {
             /** Op Index */
@@ -1310,6 +1228,27 @@ export interface components {
         Passages: {
             /** Results */
             results: components["schemas"]["Passage"][];
+        };
+        /**
+         * Pinned
+         * @description A turn by its id, or a file by its path.
+         */
+        Pinned: {
+            /**
+             * Turn
+             * @default
+             */
+            turn: string;
+            /**
+             * Path
+             * @default
+             */
+            path: string;
+        };
+        /** Pins */
+        Pins: {
+            /** Pins */
+            pins: components["schemas"]["Pinned"][];
         };
         /**
          * PlanItem
@@ -1499,33 +1438,6 @@ export interface components {
             ops: {
                 [key: string]: unknown;
             }[];
-        };
-        /**
-         * Problem
-         * @description Every error, of every route. ``code`` is for programs, ``message`` and ``hint`` for people.
-         */
-        Problem: {
-            /** Code */
-            code: string;
-            /** Message */
-            message: string;
-            /**
-             * Hint
-             * @default
-             */
-            hint: string;
-            /**
-             * Needed
-             * @description tokens, where the message does not fit
-             */
-            needed?: number | null;
-            /** Available */
-            available?: number | null;
-            /**
-             * Retry After
-             * @description seconds
-             */
-            retry_after?: number | null;
         };
         /** PromptDetails */
         PromptDetails: {
@@ -1738,35 +1650,6 @@ export interface components {
              */
             streams: number;
         };
-        /**
-         * RefusedEvent
-         * @description The last event of a turn of which nothing is stored.
-         */
-        RefusedEvent: {
-            /**
-             * Kind
-             * @default refused
-             * @constant
-             */
-            kind: "refused";
-            /** Reason */
-            reason: string;
-            /** Needed */
-            needed: number;
-            /** Available */
-            available: number;
-            /**
-             * Over Limit
-             * @description it is about money, not about tokens
-             * @default false
-             */
-            over_limit: boolean;
-            /**
-             * Cost
-             * @description US dollars; null where nobody knows
-             */
-            cost?: number | null;
-        };
         /** SaveConflict */
         SaveConflict: {
             /**
@@ -1928,6 +1811,11 @@ export interface components {
              */
             recalled_turns: number;
             /**
+             * Masked Results
+             * @description old results of tools that one line stands for
+             */
+            masked_results: number;
+            /**
              * Epoch
              * @description changes when turns are evicted; within it prompts only grow
              */
@@ -1996,24 +1884,6 @@ export interface components {
             note: string;
             /** Turn */
             turn?: string | null;
-        };
-        /**
-         * StartedEvent
-         * @description The turn is stored and the request is about to leave. A later one takes the place of this one.
-         */
-        StartedEvent: {
-            /**
-             * Kind
-             * @default started
-             * @constant
-             */
-            kind: "started";
-            /** Chat */
-            chat: string;
-            /** Turn */
-            turn: string;
-            certificate: components["schemas"]["Counted"];
-            plan: components["schemas"]["PlanView"];
         };
         /** Stopped */
         Stopped: {
@@ -2103,20 +1973,6 @@ export interface components {
             /** To */
             to: number;
         };
-        /**
-         * ThoughtEvent
-         * @description Reasoning beside the answer; it is not stored.
-         */
-        ThoughtEvent: {
-            /**
-             * Kind
-             * @default thought
-             * @constant
-             */
-            kind: "thought";
-            /** Text */
-            text: string;
-        };
         /** TokenizeRequest */
         TokenizeRequest: {
             /** Content */
@@ -2171,34 +2027,6 @@ export interface components {
              */
             type: "function";
             function: components["schemas"]["FunctionCalled"];
-        };
-        /**
-         * ToolEvent
-         * @description The model used a tool.
-         */
-        ToolEvent: {
-            /**
-             * Kind
-             * @default tool
-             * @constant
-             */
-            kind: "tool";
-            /** Name */
-            name: string;
-            /** Arguments */
-            arguments: string;
-            /**
-             * Outcome
-             * @default
-             */
-            outcome: string;
-            /**
-             * Tokens
-             * @default 0
-             */
-            tokens: number;
-            /** References */
-            references?: components["schemas"]["SourceReference"][];
         };
         /** ToolUse */
         ToolUse: {
@@ -2440,6 +2268,19 @@ export interface components {
         UsedDocuments: {
             /** Documents */
             documents: components["schemas"]["UsedDocument"][];
+        };
+        /** ValidationError */
+        ValidationError: {
+            /** Location */
+            loc: (string | number)[];
+            /** Message */
+            msg: string;
+            /** Error Type */
+            type: string;
+            /** Input */
+            input?: unknown;
+            /** Context */
+            ctx?: Record<string, never>;
         };
         /**
          * Which

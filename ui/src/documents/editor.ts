@@ -27,6 +27,7 @@ import {
 import { type Names, readWikilink } from "../lib/wikilinks";
 import { type Complete, ghostText } from "./ghost";
 import { languageOf } from "./languages";
+import { endOf } from "./lines";
 import { theme } from "./theme";
 
 export interface Hooks {
@@ -130,7 +131,7 @@ export class DocumentEditor {
   constructor(
     host: HTMLElement,
     readonly path: string,
-    text: string,
+    readonly original: string,
     readonly hooks: Hooks,
     isReadOnly: boolean,
   ) {
@@ -139,7 +140,7 @@ export class DocumentEditor {
     this.view = new EditorView({
       root,
       parent: root,
-      state: EditorState.create({ doc: text, extensions: this.#extensions(isReadOnly) }),
+      state: EditorState.create({ doc: this.original, extensions: this.#extensions(isReadOnly) }),
     });
     void languageOf(path).then((language) => {
       this.view.dispatch({ effects: this.#language.reconfigure(language) });
@@ -161,6 +162,9 @@ export class DocumentEditor {
       search({ top: true }),
       EditorView.lineWrapping,
       EditorState.readOnly.of(isReadOnly),
+      // A file's own line ends come back as they were; a lone carriage return is a character like any other.
+      EditorState.lineSeparator.of(endOf(this.original)),
+      EditorView.clipboardInputFilter.of((pasted, state) => pasted.replace(/\r\n?|\n/g, state.lineBreak)),
       EditorView.contentAttributes.of({ "aria-label": `Text of ${this.path}`, spellcheck: "false" }),
       autocompletion({ override: [completeNotes(hooks)], activateOnTyping: true, icons: false }),
       cited,
@@ -189,17 +193,25 @@ export class DocumentEditor {
   }
 
   get text(): string {
-    return this.view.state.doc.toString();
+    return this.view.state.sliceDoc();
+  }
+
+  /** The text between two places of the selection. */
+  between(from: number, to?: number): string {
+    return this.view.state.sliceDoc(from, to);
   }
 
   /** Change the text as if it had been typed, so that it can be undone; what stays the same is not touched. */
   setText(text: string): void {
-    const now = this.text;
+    const { state } = this.view;
+    const now = state.doc.toString();
+    const lines = state.toText(text);
+    const wanted = lines.toString();
     let from = 0;
-    while (from < now.length && from < text.length && now[from] === text[from]) from++;
+    while (from < now.length && from < wanted.length && now[from] === wanted[from]) from++;
     let end = 0;
-    while (end < now.length - from && end < text.length - from && now.at(-1 - end) === text.at(-1 - end)) end++;
-    this.view.dispatch({ changes: { from, to: now.length - end, insert: text.slice(from, text.length - end) } });
+    while (end < now.length - from && end < wanted.length - from && now.at(-1 - end) === wanted.at(-1 - end)) end++;
+    this.view.dispatch({ changes: { from, to: now.length - end, insert: lines.slice(from, wanted.length - end) } });
   }
 
   /** Show lines, marked, in the middle of the view. */

@@ -3,6 +3,8 @@
 import { type Extension, Prec, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, ViewPlugin, type ViewUpdate, WidgetType, keymap } from "@codemirror/view";
 
+import { linesFrom } from "./lines";
+
 export type Complete = (prefix: string, suffix: string, signal: AbortSignal) => Promise<string>;
 
 interface Offer {
@@ -51,8 +53,8 @@ function accept(view: EditorView): boolean {
   const value = view.state.field(field, false);
   if (!value) return false;
   view.dispatch({
-    changes: { from: value.at, insert: value.text },
-    selection: { anchor: value.at + value.text.length },
+    changes: { from: value.at, insert: linesFrom(value.text) },
+    selection: { anchor: value.at + linesFrom(value.text).length },
     userEvent: "input.complete",
   });
   return true;

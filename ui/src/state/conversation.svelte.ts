@@ -33,6 +33,7 @@ class Conversation {
   problem = $state("");
   live = $state<Live | null>(null);
   plan = $state.raw<api.PlanView | null>(null); // of the last request
+  pins = $state.raw<{ turn: string; path: string }[]>([]);
   #reading: AbortController | null = null;
 
   /** The turns of the branch that the chat goes on from. */
@@ -53,6 +54,7 @@ class Conversation {
     this.turns = [];
     this.plan = null;
     this.head = null;
+    this.pins = [];
     if (chat === null) {
       this.state = "empty";
       return;
@@ -65,8 +67,9 @@ class Conversation {
     const chat = this.chat;
     if (chat === null) return;
     try {
-      const loaded = await api.turns(chat);
+      const [loaded, { pins }] = await Promise.all([api.turns(chat), api.pins(chat)]);
       if (this.chat !== chat) return;
+      this.pins = pins;
       this.turns = loaded.turns;
       this.head = loaded.head;
       this.state = "ready";
@@ -131,12 +134,36 @@ class Conversation {
 
   /** Go to the end of the branch through `turn`. */
   async show(turn: api.Turn): Promise<void> {
-    let end = turn;
-    for (let next: api.Turn | undefined = turn; next; ) {
-      end = next;
-      next = this.turns.filter((other) => other.parent === end.id && other.status === "complete").at(-1);
+    await this.#move(() => api.branch(turn.chat, turn.id));
+  }
+
+  /** The next message continues exactly this turn. */
+  async goOnFrom(turn: api.Turn): Promise<void> {
+    await this.#move(() => api.fork(turn.chat, turn.id));
+  }
+
+  async #move(change: () => Promise<unknown>): Promise<void> {
+    try {
+      await change();
+      await this.load();
+      dispatchEvent(new Event("sill:moved"));
+    } catch (error) {
+      notices.failed(error);
     }
-    await this.goOnFrom(end.id);
+  }
+
+  async pin(what: { turn?: string; path?: string }, pinned: boolean): Promise<void> {
+    if (this.chat === null) return;
+    try {
+      this.pins = (await api.changePin(this.chat, { turn: "", path: "", ...what, pinned })).pins;
+      dispatchEvent(new Event("sill:moved"));
+    } catch (error) {
+      notices.failed(error);
+    }
+  }
+
+  isPinned(turn: string): boolean {
+    return this.pins.some((pin) => pin.turn === turn);
   }
 
   async stop(): Promise<void> {
@@ -148,18 +175,6 @@ class Conversation {
     } catch (error) {
       live.stopping = false;
       notices.failed(error);
-    }
-  }
-
-  async goOnFrom(turn: string | null): Promise<boolean> {
-    if (this.chat === null) return false;
-    try {
-      await api.branch(this.chat, turn);
-      await this.load();
-      return true;
-    } catch (error) {
-      notices.failed(error);
-      return false;
     }
   }
 
@@ -245,8 +260,10 @@ class Conversation {
       this.turns = loaded.turns;
       this.head = loaded.head;
       await this.#loadPlan();
-    } catch {
+    } catch (error) {
       this.live = null;
+      this.state = "failed";
+      this.problem = error instanceof Error ? error.message : String(error);
     }
   }
 }

@@ -1,0 +1,27 @@
+"""What people do on the page, so that tests read like it."""
+
+from typing import Any
+
+
+def ask(page: Any, text: str) -> None:
+    page.get_by_label("Message", exact=True).fill(text)
+    page.keyboard.press("Enter")
+
+
+def answered(page: Any) -> Any:
+    """The last turn, once it is stored."""
+    page.wait_for_selector("article[aria-busy]", state="detached")
+    turn = page.locator("article").last
+    turn.wait_for()
+    return turn
+
+
+def ask_and_wait(page: Any, text: str) -> Any:
+    before = page.locator("article").count()
+    ask(page, text)
+    page.wait_for_function("n => document.querySelectorAll('article').length > n", arg=before)
+    return answered(page)
+
+
+def number(text: str) -> int:
+    return int(text.replace(",", "").replace("+", ""))
