@@ -27,15 +27,22 @@ def main(check: bool) -> int:
 
 
 def openapi() -> dict[str, Any]:
-    """What the server's routes take and give; no service is needed to describe them."""
+    """What the server's routes take and give, and the events of a stream; no service is needed for that."""
     from fastapi import FastAPI
+    from pydantic import TypeAdapter
 
     from sill.web.app import ROUTERS
+    from sill.web.schemas.events import TurnEvent
 
     app = FastAPI(title="Sill")
     for router in ROUTERS:
         app.include_router(router)
-    return app.openapi()
+    document = app.openapi()
+    place = "#/components/schemas/{model}"
+    events = TypeAdapter(TurnEvent).json_schema(ref_template=place, mode="serialization")
+    shapes = {**events["$defs"], **document["components"]["schemas"]}
+    document["components"]["schemas"] = dict(sorted(shapes.items()))
+    return document
 
 
 def types_of(document: dict[str, Any]) -> str:

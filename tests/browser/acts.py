@@ -25,3 +25,8 @@ def ask_and_wait(page: Any, text: str) -> Any:
 
 def number(text: str) -> int:
     return int(text.replace(",", "").replace("+", ""))
+
+
+def answer_of(turn: Any) -> str:
+    """Its words. What is out of sight is not laid out, so what is shown cannot be asked for."""
+    return turn.locator(".answer .prose").text_content().strip()

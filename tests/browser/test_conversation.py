@@ -2,7 +2,7 @@
 
 import pytest
 
-from .acts import answered, ask, ask_and_wait
+from .acts import answer_of, answered, ask, ask_and_wait
 from .conftest import opened_page
 from .model import ScriptedServer
 from .site import Site
@@ -59,7 +59,7 @@ def test_a_reload_in_the_middle_loses_nothing(page, model: ScriptedServer):
     gate.set()
     turn = answered(page)
 
-    assert turn.locator(".answer .prose").inner_text() == "First half, second half."
+    assert answer_of(turn) == "First half, second half."
 
 
 def test_an_unsent_message_outlives_a_reload(page):
@@ -88,11 +88,11 @@ def test_a_server_that_dies_in_the_middle_is_waited_for(
             page.get_by_text("The server does not answer").wait_for(state="detached")
             turn = answered(page)
 
-            assert turn.locator(".question .prose").text_content() == "Say it before the crash"
+            assert turn.locator(".question .prose").text_content().strip() == "Say it before the crash"
             assert turn.locator(".label").count() == 1
 
             model.says("after the crash", "Here again.")
-            assert ask_and_wait(page, "And after the crash?").locator(".answer .prose").text_content() == "Here again."
+            assert answer_of(ask_and_wait(page, "And after the crash?")) == "Here again."
     finally:
         site.stop()
 
@@ -100,7 +100,7 @@ def test_a_server_that_dies_in_the_middle_is_waited_for(
 def test_answers_and_questions_branch_and_nothing_is_overwritten(page, site: Site, model: ScriptedServer):
     model.says("pick a number", "Seven.")
     first = ask_and_wait(page, "Please pick a number")
-    assert first.locator(".answer .prose").text_content() == "Seven."
+    assert answer_of(first) == "Seven."
 
     model.says("pick a number", "Eight.")
     first.get_by_role("button", name="Answer again").click()
@@ -141,7 +141,7 @@ def test_the_next_message_can_go_on_from_an_earlier_turn(page, site: Site, model
     page.wait_for_function("() => document.querySelectorAll('article').length === 1")
     ask_and_wait(page, "Some other point")
 
-    assert page.locator("article .question .prose").all_text_contents() == [
+    assert [text.strip() for text in page.locator("article .question .prose").all_text_contents()] == [
         "The first point",
         "Some other point",
     ]

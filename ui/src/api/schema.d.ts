@@ -496,6 +496,20 @@ export interface components {
             pos: number;
         };
         /**
+         * DeltaEvent
+         * @description More of the answer.
+         */
+        DeltaEvent: {
+            /**
+             * Kind
+             * @default delta
+             * @constant
+             */
+            kind: "delta";
+            /** Text */
+            text: string;
+        };
+        /**
          * Done
          * @description It was done and there is nothing to say about it.
          */
@@ -813,6 +827,66 @@ export interface components {
              * @description the folder's name, not where it lies
              */
             folder: string;
+        };
+        /**
+         * FinishedEvent
+         * @description The last event of a turn that is stored. ``text`` is the whole answer.
+         */
+        FinishedEvent: {
+            /**
+             * Kind
+             * @default finished
+             * @constant
+             */
+            kind: "finished";
+            /** Chat */
+            chat: string;
+            /** Turn */
+            turn: string;
+            /**
+             * Outcome
+             * @description complete, partial, failed, cancelled or interrupted
+             */
+            outcome: string;
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+            /** Text */
+            text: string;
+            /**
+             * Model
+             * @default
+             */
+            model: string;
+            /**
+             * Endpoint
+             * @default
+             */
+            endpoint: string;
+            /** @default null */
+            certificate: components["schemas"]["Counted"] | null;
+            /** @default null */
+            usage: components["schemas"]["Used"] | null;
+            /**
+             * Cost
+             * @description US dollars; null where nobody knows
+             * @default null
+             */
+            cost: number | null;
+            /**
+             * Took Ms
+             * @default null
+             */
+            took_ms: number | null;
+            /** References */
+            references?: components["schemas"]["SourceReference"][];
+            /**
+             * Proposals
+             * @description made in this turn, by id
+             */
+            proposals?: string[];
         };
         /** FoundTurn */
         FoundTurn: {
@@ -1179,6 +1253,26 @@ export interface components {
         Notes: {
             /** Notes */
             notes: components["schemas"]["Note"][];
+        };
+        /**
+         * NoticeEvent
+         * @description One line the user should see.
+         */
+        NoticeEvent: {
+            /**
+             * Kind
+             * @default notice
+             * @constant
+             */
+            kind: "notice";
+            /** Text */
+            text: string;
+            /**
+             * Level
+             * @default info
+             * @enum {string}
+             */
+            level: "info" | "warning";
         };
         /** OpProblem */
         OpProblem: {
@@ -1650,6 +1744,36 @@ export interface components {
              */
             streams: number;
         };
+        /**
+         * RefusedEvent
+         * @description The last event of a turn of which nothing is stored.
+         */
+        RefusedEvent: {
+            /**
+             * Kind
+             * @default refused
+             * @constant
+             */
+            kind: "refused";
+            /** Reason */
+            reason: string;
+            /** Needed */
+            needed: number;
+            /** Available */
+            available: number;
+            /**
+             * Over Limit
+             * @description it is about money, not about tokens
+             * @default false
+             */
+            over_limit: boolean;
+            /**
+             * Cost
+             * @description US dollars; null where nobody knows
+             * @default null
+             */
+            cost: number | null;
+        };
         /** SaveConflict */
         SaveConflict: {
             /**
@@ -1885,6 +2009,24 @@ export interface components {
             /** Turn */
             turn?: string | null;
         };
+        /**
+         * StartedEvent
+         * @description The turn is stored and the request is about to leave. A later one takes the place of this one.
+         */
+        StartedEvent: {
+            /**
+             * Kind
+             * @default started
+             * @constant
+             */
+            kind: "started";
+            /** Chat */
+            chat: string;
+            /** Turn */
+            turn: string;
+            certificate: components["schemas"]["Counted"];
+            plan: components["schemas"]["PlanView"];
+        };
         /** Stopped */
         Stopped: {
             /**
@@ -1973,6 +2115,20 @@ export interface components {
             /** To */
             to: number;
         };
+        /**
+         * ThoughtEvent
+         * @description Reasoning beside the answer; it is not stored.
+         */
+        ThoughtEvent: {
+            /**
+             * Kind
+             * @default thought
+             * @constant
+             */
+            kind: "thought";
+            /** Text */
+            text: string;
+        };
         /** TokenizeRequest */
         TokenizeRequest: {
             /** Content */
@@ -2027,6 +2183,34 @@ export interface components {
              */
             type: "function";
             function: components["schemas"]["FunctionCalled"];
+        };
+        /**
+         * ToolEvent
+         * @description The model used a tool.
+         */
+        ToolEvent: {
+            /**
+             * Kind
+             * @default tool
+             * @constant
+             */
+            kind: "tool";
+            /** Name */
+            name: string;
+            /** Arguments */
+            arguments: string;
+            /**
+             * Outcome
+             * @default
+             */
+            outcome: string;
+            /**
+             * Tokens
+             * @default 0
+             */
+            tokens: number;
+            /** References */
+            references?: components["schemas"]["SourceReference"][];
         };
         /** ToolUse */
         ToolUse: {
