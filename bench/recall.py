@@ -21,7 +21,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -31,19 +31,19 @@ from _shape import finish, show
 from sill.adapters.embed import fetch
 from sill.adapters.embed.choice import embedder_for
 from sill.adapters.tokens.local import local_counter
-from sill.core.budget import Profile
+from sill.app.seat import RECALL_INSISTS, RECALL_LEAST
+from sill.core.budget import PROFILES
 from sill.core.excerpts import GAP
 from sill.core.families import family_of
 from sill.core.memory import Postings
-from sill.core.messages import Message, Recall
-from sill.core.plan import Ask, Plan
+from sill.core.messages import Recall
+from sill.core.plan import Plan
 from sill.core.prompts import compose
-from sill.core.render import render
 from sill.core.request import ChatRequest
 from sill.core.stems import terms
 from sill.engine.chat import Chat
-from sill.engine.prepare import Call, Question
-from sill.engine.recall import Recalling, Recollection, planned
+from sill.engine.prepare import Call, Prepared, Question
+from sill.engine.recall import Recollection
 from sill.engine.sizes import Remembered
 from sill.engine.sizing import Sizer
 from sill.ports import Embedder
@@ -95,7 +95,6 @@ class Talk:
     chat: Chat
     id: str
     exchanges: list[list[Spoken]]
-    recollection: Recollection
     spent: list[float] = field(default_factory=list)
 
     async def ask(self, question: str) -> tuple[dict[str, float], int]:
@@ -104,28 +103,11 @@ class Talk:
         Nothing is stored.
         """
         started = time.perf_counter()
-        chat = self.chat
-        history = await chat.store.history(self.id)
-        system, asked = await chat.sizer.messages(
-            [Message("system", chat.call.system), Message("user", question)]
-        )
-        turns = await chat.sizer.turns(history.turns)
-        ask = Ask(system, asked, overhead=(await chat.sizer.overhead()).request)
-        recalling = Recalling(self.recollection, self.id, question, history, chat.sizer)
-        limits = chat.call.budget
-        while True:
-            plan = await planned(limits, ask, turns, (), recalling)
-            assert isinstance(plan, Plan), plan
-            new = (*(sized.message for sized in plan.hidden), asked.message)
-            messages = render(system.message, turns, plan.epoch, new, chat.call.layout)
-            request = ChatRequest(MODEL, messages, max_tokens=limits.reply)
-            counts = await chat.counter.count_request(request)
-            if counts.tokens[0] <= chat.call.budget.room:
-                break
-            limits = limits.less(counts.tokens[0] - chat.call.budget.room)
+        ready = await self.chat.plan(self.id, Question(question))
         self.spent.append(time.perf_counter() - started)
-        assert counts.kind == "exact"
-        return self.included(plan, request), counts.tokens[0]
+        assert isinstance(ready, Prepared), ready
+        assert ready.certificate.kind == "exact"
+        return self.included(ready.plan, ready.request), ready.certificate.predicted
 
     def included(self, plan: Plan, request: ChatRequest) -> dict[str, float]:
         prompt = "\n".join(message.content or "" for message in request.messages)
@@ -173,7 +155,7 @@ async def feed(turns: Sequence[Spoken], budget: int, embedder: Embedder | None) 
     speeches = [[SPEECH.format_map(spoken) for spoken in exchange] for exchange in made]
     clock = Clock()
     store = MemoryStore(clock)
-    profile = Profile(window=budget + REPLY, reply=REPLY, high=1.0, low=0.6)
+    profile = replace(PROFILES["chat"], reply=REPLY)
     system = compose(template("chat", load()), {"INSTRUCTIONS": ""})
     remembered = Remembered(counter, store, cuts=counter.cuts)
     chat = Chat(
@@ -183,13 +165,15 @@ async def feed(turns: Sequence[Spoken], budget: int, embedder: Embedder | None) 
         sizer=Sizer(counter, remembered.count, "folded"),
         call=Call(MODEL, profile, budget + REPLY, system),
         workspace="bench",
+        recollection=Recollection(store, embedder, least=RECALL_LEAST, insists=RECALL_INSISTS),
+        summaries="extract",
     )
     id = await store.new_chat("bench")
     for exchange, speech in zip(made, speeches, strict=True):
         clock.now = moment(exchange[0]["time"], clock.now)
         async for _ in chat.ask(id, Question(speech[0])):
             pass
-    return Talk(chat, id, made, Recollection(store, embedder))
+    return Talk(chat, id, made)
 
 
 # --- Baselines -----------------------------------------------------------------------------------
@@ -290,7 +274,7 @@ async def run(
                     tallies[baseline].add(filled, evidence)
             spent += talk.spent
             longest = max(longest, (len(turns), 1000 * statistics.median(talk.spent)))
-            await talk.recollection.close()
+            await talk.chat.recollection.close()
     return {
         "recall": {name: tally.row for name, tally in tallies.items()},
         "evidence_recall": tallies["sill"].found / max(1, tallies["sill"].marked),
@@ -312,7 +296,7 @@ _BASELINES: dict[str, Callable[[Lines, str], list[int]]] = {
 async def warm(talk: Talk) -> None:
     """Turns are taken in when they leave; here all of them left before the first question was asked."""
     await talk.ask("What was said at the beginning?")
-    await talk.recollection.settled()
+    await talk.chat.recollection.settled()
     talk.spent.clear()
 
 

@@ -286,21 +286,24 @@ class Simulation:
         return "".join(f"{name} " for name in kept)
 
     def _check_summaries(self, plan: Plan, history: Sequence[Turn]) -> None:
-        """After an eviction no summary of the last epoch is left."""
+        """After an eviction no summary and no recall of the last epoch is left."""
         shown = [
             message
             for turn in ledger.window(history, plan.epoch)
             for message in ledger.shown(turn, plan.epoch)
-            if isinstance(message.carries, Summary)
+            if isinstance(message.carries, Summary | Recall)
         ]
         assert plan.epoch == self.epoch or shown == []
 
     def _check_recalls(self, plan: Plan, history: Sequence[Turn]) -> None:
         window = ledger.window(history, plan.epoch)
         told = [
-            sized.message.carries.turns
-            for sized in (*(sized for turn in window for sized in turn.messages), *plan.hidden)
-            if isinstance(sized.message.carries, Recall)
+            message.carries.turns
+            for message in (
+                *(message for turn in window for message in ledger.shown(turn, plan.epoch)),
+                *(sized.message for sized in plan.hidden),
+            )
+            if isinstance(message.carries, Recall)
         ]
         recalled = [item for item in plan.items if item.fate == "recalled"]
         assert len(told) == len(set(told))

@@ -12,6 +12,7 @@ from .messages import (
     FileStamp,
     FileState,
     Message,
+    Recall,
     Sized,
     Summary,
     Turn,
@@ -49,8 +50,8 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class Spare:
-    """A message that an eviction can do without: a stub can stand for it (``saved`` tokens less), or something
-    newer replaces it and it is dropped whole."""
+    """A message that an eviction can do without: a stub can stand for it (``saved`` tokens less), or it is
+    dropped whole, because a new summary replaces it or the question it was recalled for has been answered."""
 
     turn: int
     position: int
@@ -126,7 +127,7 @@ def read(turns: Sequence[Turn], epoch: Epoch) -> Ledger:
             elif isinstance(sized.message.carries, FileCarried):
                 book.enter(Carrier(index, position, sized))
                 tokens -= sized.tokens
-            elif isinstance(sized.message.carries, Summary):
+            elif isinstance(sized.message.carries, Summary | Recall):
                 spares.append(Spare(index, position, sized.tokens, is_replaced=True))
         for position, stub in turn.stubs:
             saved = turn.messages[position].tokens - stub.tokens

@@ -247,11 +247,13 @@ def _recalls(case: Case, window: Window, first: int) -> tuple[Sized, ...]:
     if not case.ask.recalls:
         return ()
     kept = case.turns[first:]
+    gone = case.epoch.dropped | {(case.turns[s.turn].id, s.position) for s in window.spared}
     known = {turn.id for turn in kept}
     for turn in kept:
-        for sized in turn.messages:
-            if isinstance(sized.message.carries, Recall):
-                known.update(sized.message.carries.turns)
+        for position, sized in enumerate(turn.messages):
+            carries = sized.message.carries
+            if isinstance(carries, Recall) and (turn.id, position) not in gone:
+                known.update(carries.turns)
     left = min(case.budget.recall, case.budget.high - window.tokens)
     chosen: list[Sized] = []
     for sized in case.ask.recalls:

@@ -53,6 +53,12 @@ _POINTING = frozenset(_POINTING_WORDS.split())
 _ADDING = re.compile(r"\s*(?:and|but|or|so|also|what about|how about|what else|why|really)\b", re.I)
 
 
+_ASKS = re.compile(
+    r"[?？؟]|^\s*(?:who|whom|whose|what|when|where|which|why|how|remind|recall|remember|list|name|tell)\b",
+    re.I,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """``wanted`` are terms and what they count; ``text`` is what an embedder gets."""
@@ -102,6 +108,11 @@ def is_follow_up(question: str) -> bool:
     meaning = [word for word in spoken if word not in COMMON and word not in _POINTING]
     points = bool(_ADDING.match(question)) or not _POINTING.isdisjoint(spoken)
     return not meaning or (points and len(meaning) <= 2)
+
+
+def asks(text: str) -> bool:
+    """Whether something is asked, rather than told: then it is likelier that an answer was given before."""
+    return bool(_ASKS.search(text))
 
 
 def rank(memory: Memory, asked: Query, close: Closeness | None = None) -> list[Scored]:

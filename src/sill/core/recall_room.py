@@ -9,6 +9,8 @@ from .messages import Epoch, Recall, Turn
 
 ENOUGH = 1_800  # tokens: more has brought little, on any history
 LONG = 4  # what has left is long when it is so many times the recall's share
+FULL = 12_288  # tokens of a prompt in the window that a chat has by default
+ASKED = 0.25  # of the chance that it takes otherwise is enough where something is asked
 RECENT = 0.05  # of the room beside the fixed parts, which stays with the latest turns
 
 
@@ -23,6 +25,26 @@ def slot(budget: Budget, fixed: int, gone: int) -> int:
     wanted = max(budget.recall, min(ENOUGH, gone // LONG))
     beside = max(0, min(budget.high, budget.room) - fixed)
     return max(0, min(wanted, int(beside * (1 - RECENT))))
+
+
+def worth(slot: int, chance: float, least: float) -> int:
+    """What of the slot a question may use: all of it from the chance ``least`` on, nothing below half of that.
+
+    In between it is so much of ``ENOUGH`` as its chance has of ``least``: what is hardly needed is not worth the
+    reading.
+    """
+    if chance >= least:
+        return slot
+    return min(slot, int(ENOUGH * chance / least)) if chance >= least / 2 else 0
+
+
+def gives_way(chance: float, least: float, insists: float, room: int) -> bool:
+    """Whether the window is to make room for a recall of this chance.
+
+    The server then reads the whole prompt again, which costs little where the prompt is small: ``insists`` is the
+    chance it takes in a prompt of ``FULL`` tokens. What is not worth half of its slot is never worth that.
+    """
+    return chance >= max(least / 2, insists * min(1.0, room / FULL))
 
 
 def reserving(budget: Budget, tokens: int) -> Budget:

@@ -49,10 +49,9 @@ class Recollection:
     store: Turns
     embedder: Embedder | None = None
     recalls: bool = True  # without it, memories are kept for summaries alone
-    least: float = 0.0  # chance below which nothing is recalled: small talk needs no memory
-    insists: float = (
-        CLEARLY  # chance from which the window gives way; each time costs the server's cache
-    )
+    # The chances from which a recall may fill its slot, and from which the window gives way (see ``recall_room``).
+    least: float = 0.0
+    insists: float = CLEARLY
     # What is found depends on the history alone, never on what was looked for before.
     is_repeatable: bool = False
     _shelves: OrderedDict[str, Shelf] = field(default_factory=OrderedDict)

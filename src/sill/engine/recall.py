@@ -15,8 +15,8 @@ from ..core.memory import Memory
 from ..core.messages import Epoch, Message, Sized, Turn
 from ..core.offers import FileOffer
 from ..core.plan import Ask, Item, OverBudget, Plan, plan_context
-from ..core.recall import Query, Scored, query, rank
-from ..core.recall_room import leaving, quoted, reserving, slot
+from ..core.recall import Query, Scored, asks, query, rank
+from ..core.recall_room import ASKED, gives_way, leaving, quoted, reserving, slot, worth
 from ..ports import History, StoredTurn
 from .compact import ENVELOPE, Carrying, Gone, Rooms, is_due, summed_up
 from .past import CLEARLY, Recollection, spoken
@@ -63,16 +63,20 @@ async def planned(
         return plain
     case = replace(case, pinned=_pinned(plain))
     roomy, size, search = await _made_room(case, plain)
+    if roomy is not plain:
+        # The next turn evicts in any case, this recall first: there is no growth to leave room for.
+        case = replace(case, edge=budget.room)
     base, summary = await _summed_up(case, roomy)
     found = await _found(case, base, summary, size, search) if search is not None else None
     if found is None and roomy is not plain:  # the window gives way for nothing else
+        case = replace(case, edge=None)
         base, summary = await _summed_up(case, plain)
     if found is None and summary is None:
         return base
     recalls = () if found is None else (found,)
     told = replace(ask, recalls=recalls, summary=summary)
     # This plan starts where the last one would have left the window, and only adds to its end.
-    wider = replace(budget, recall=size)
+    wider = replace(budget, recall=size, high=case.limit)
     full = plan_context(wider, told, turns, base.epoch, offers)
     if isinstance(full, OverBudget) or full.epoch != base.epoch:
         return plain
@@ -87,13 +91,18 @@ class _Case:
     offers: Sequence[FileOffer]
     recalling: Recalling
     pinned: frozenset[str] = frozenset()  # turns that are shown as they are
+    edge: int | None = None  # up to which a recall may fill the prompt; else the high-water mark
 
     def plan(self, budget: Budget) -> Plan | OverBudget:
         epoch = self.recalling.history.epoch
         return plan_context(budget, self.ask, self.turns, epoch, self.offers)
 
     def free(self, plan: Plan) -> int:
-        return min(self.budget.high, self.budget.room) - plan.tokens
+        return min(self.limit, self.budget.room) - plan.tokens
+
+    @property
+    def limit(self) -> int:
+        return self.budget.high if self.edge is None else self.edge
 
 
 def _pinned(plan: Plan) -> frozenset[str]:
@@ -114,18 +123,23 @@ async def _made_room(case: _Case, plain: Plan) -> tuple[Plan, int, "_Search | No
     if not recollection.recalls:
         return plain, 0, None
     search = await _search(case, plain.epoch)
-    if not search.ranked or search.ranked[0].chance < recollection.least:
+    if not search.ranked:
         return plain, 0, None
-    size = slot(case.budget, case.ask.fixed, search.gone)
-    if case.free(plain) >= size or search.ranked[0].chance < recollection.insists:
-        return plain, size, search
-    reserved = case.plan(reserving(case.budget, size))
+    chance, budget = search.ranked[0].chance, case.budget
+    size = slot(budget, case.ask.fixed, search.gone)
+    least, insists = recollection.least, recollection.insists
+    if asks(case.recalling.question):
+        least *= ASKED
+    if case.free(plain) >= size or not gives_way(chance, least, insists, budget.room):
+        size = worth(size, chance, least)
+        return plain, size, search if size else None
+    reserved = case.plan(reserving(budget, size))
     if isinstance(reserved, OverBudget):
         return plain, size, search
     if reserved.epoch != plain.epoch:
-        search = await _search(case, reserved.epoch)
+        search = await _search(case, reserved.epoch, search)
     # What the latest turns leave free is used, too, once the history is long.
-    size = size if size <= case.budget.recall else max(size, case.free(reserved))
+    size = size if size <= budget.recall else max(size, budget.room - reserved.tokens)
     return reserved, size, search
 
 
@@ -139,10 +153,14 @@ async def _found(
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """What was found for a question outside of the window; ``gone`` is about how many tokens that is."""
+    """What was found for a question outside of the window; ``gone`` is about how many tokens that is.
+
+    ``every`` is the same with what is in the window.
+    """
 
     memory: Memory
     asked: Query
+    every: Sequence[Scored]
     ranked: Sequence[Scored]
     gone: int
 
@@ -158,31 +176,30 @@ async def _gone(case: _Case, epoch: Epoch) -> Gone:
     return Gone(recalling.chat, shelf, inside, case.pinned)
 
 
-async def _search(case: _Case, epoch: Epoch) -> _Search:
-    """Look through the turns that this epoch does not show."""
+async def _search(case: _Case, epoch: Epoch, before: _Search | None = None) -> _Search:
+    """Look through the turns that this epoch does not show; ``before`` was of the same question."""
     recalling, history = case.recalling, case.recalling.history
     outside = await _gone(case, epoch)
     shelf, inside, memory = outside.shelf, outside.shown, outside.shelf.memory
     asked = query(recalling.question, _questions(history.turns))
-    close = await shelf.vectors.closeness(memory, asked) if shelf.vectors else None
-    ranked = [
-        scored
-        for scored in rank(memory, asked, close)
-        if memory.said[scored.place].turn not in inside
-    ]
+    if before is not None and len(before.every) == len(memory.said):
+        every = before.every
+    else:
+        close = await shelf.vectors.closeness(memory, asked) if shelf.vectors else None
+        every = rank(memory, asked, close)
+    ranked = [one for one in every if memory.said[one.place].turn not in inside]
     gone = sum(len(one.text) for one in memory.said if one.turn not in inside)
-    return _Search(memory, asked, ranked, gone // CHARACTERS)
+    return _Search(memory, asked, every, ranked, gone // CHARACTERS)
 
 
 async def _recalled(sizer: Sizer, search: _Search, known: str, size: int) -> Sized | None:
     """The hidden message of at most ``size`` tokens; no line of it stands in ``known``."""
-    found = [
-        quote
-        for quote in excerpts.quotes(search.memory, search.ranked, search.asked, size)
-        if excerpts.countable(quote).removesuffix("\\n") not in known
-    ]
-    counts = await sizer.count([excerpts.countable(quote) for quote in found])
-    return await _fitted(sizer, found, counts.tokens, size)
+    quotes = excerpts.quotes(search.memory, search.ranked, search.asked, size)
+    lines = [(quote, excerpts.countable(quote)) for quote in quotes]
+    if known:
+        lines = [(quote, line) for quote, line in lines if line.removesuffix("\\n") not in known]
+    counts = await sizer.count([line for _, line in lines])
+    return await _fitted(sizer, [quote for quote, _ in lines], counts.tokens, size)
 
 
 async def _fitted(

@@ -30,6 +30,8 @@ class Vectors:
 
     async def closeness(self, memory: Memory, asked: Query) -> Closeness | None:
         """How close the question is to each utterance; None while some have no vector yet."""
+        if not memory.said:
+            return None
         if len(self.made) < len(memory.said):
             self._start(memory)
             return None

@@ -132,11 +132,13 @@ class MemoryStore:
     def _way_to(self, at: str | None) -> History:
         way: list[StoredTurn] = []
         while at is not None:
-            way.insert(0, replace(self._turns[at], plan="", request=b""))
-            at = way[0].parent
+            way.append(self._turns[at])
+            at = way[-1].parent
+        way.reverse()
         epoch = way[-1].epoch if way else Epoch()
         earlier = next((n for n, turn in enumerate(way) if turn.id == epoch.first), 0)
-        return History(tuple(way[earlier:]), epoch, earlier)
+        shown = tuple(replace(turn, plan="", request=b"") for turn in way[earlier:])
+        return History(shown, epoch, earlier)
 
     async def begin(self, chat: str, opening: Opening) -> str:
         self._refuse_if_busy(chat)
