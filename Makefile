@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: run test setup lint format types docs bench clean
+.PHONY: run test setup lint format types docs bench coverage mutants clean
 
 run: setup
 	@$(BIN)/python -m sill.cli.first_run
@@ -36,6 +36,12 @@ docs: setup
 
 bench: setup
 	@$(BIN)/python bench/run.py
+
+coverage: setup
+	@$(BIN)/python scripts/coverage.py
+
+mutants: setup
+	@$(BIN)/python scripts/mutate.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,62 @@
+"""Which part of src/sill the tests reach, branches included; fails under 90 %.
+
+    python scripts/coverage.py [PYTEST ARGUMENT ...]
+
+Programs that tests start are measured too. The report names the files with the most that is not reached.
+"""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LEAST = 90
+
+CONFIG = """\
+[run]
+branch = true
+parallel = true
+source = {source}
+data_file = {data}
+patch = subprocess
+sigterm = true
+
+[report]
+fail_under = {least}
+skip_covered = true
+show_missing = false
+sort = Miss
+exclude_also =
+    if TYPE_CHECKING:
+    raise NotImplementedError
+    assert_never
+    ^\\s*\\.\\.\\.$
+"""
+
+
+def main(arguments: list[str]) -> int:
+    with tempfile.TemporaryDirectory() as name:
+        config = Path(name) / "coverage.ini"
+        config.write_text(
+            CONFIG.format(source=ROOT / "src" / "sill", data=Path(name) / "data", least=LEAST)
+        )
+        coverage = [str(Path(sysconfig.get_path("scripts")) / "coverage")]
+        environment = {
+            **os.environ,
+            "COVERAGE_PROCESS_START": str(config),
+            "OMP_WAIT_POLICY": "passive",
+        }
+        pytest = ["-m", "pytest", "-n", "2", "--dist", "worksteal", *arguments]
+        code = subprocess.call(
+            [*coverage, "run", f"--rcfile={config}", *pytest], cwd=ROOT, env=environment
+        )
+        subprocess.call([*coverage, "combine", "-q", f"--rcfile={config}"], cwd=ROOT)
+        told = subprocess.call([*coverage, "report", f"--rcfile={config}"], cwd=ROOT)
+    return code or told
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
