@@ -148,7 +148,8 @@ class Chat:
             asking.closing = closing(finished, reply, rounds.messages, ready)
         self._learn(reply)
         cost = await self._cost(asking.turns)
-        if (nothing := refused(reply, cost)) is not None:
+        # Once a tool was used there is something to store: what it did stays done.
+        if not rounds.have_begun and (nothing := refused(reply, cost)) is not None:
             await asking.take_back()
             yield nothing
             return

@@ -58,13 +58,10 @@ def joined(*texts: str) -> str:
 
 
 def refused(reply: Reply, cost: int | None) -> Refused | None:
-    """Why there is nothing to store: the endpoint has no room for it, or others were faster to spend.
-
-    Once a tool was used there always is: what it did stays done.
-    """
+    """Why there is nothing to store: the endpoint has no room for it, or others were faster to spend."""
     sent = reply.sent
     needed, available = sent.certificate.predicted, sent.plan.budget.room
-    if reply.shown or (sent.ask is not None and sent.ask.rounds):
+    if reply.shown:
         return None
     match reply.error:
         case Overflow(prompt=prompt, window=window):
