@@ -7,6 +7,7 @@ is left.
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -16,7 +17,9 @@ from ..errors import SillError
 
 MOST_TURNS = 100  # in flight at once
 KEEP_SECONDS = 120.0  # an ended turn is still there for readers that lost their connection
-TEXTS_PER_SECOND, BURST = 20.0, 2.0
+TEXTS_PER_SECOND = 20
+# Seconds between two pieces of text for a reader. A model that is slow enough is not slowed down further.
+FAST, SLOW = 1.0 / TEXTS_PER_SECOND, 0.02
 
 
 class Overloaded(SillError):
@@ -70,6 +73,8 @@ class Running:
     is_ended: bool = False
     ended_at: float = 0.0
     readers: int = 0
+    clock: Callable[[], float] = time.monotonic
+    _arrivals: deque[float] = field(default_factory=lambda: deque(maxlen=TEXTS_PER_SECOND + 1))
     _others: list[tuple[int, Told]] = field(default_factory=list)  # where in the text, and what
     _waiting: set[asyncio.Future[None]] = field(default_factory=set)
 
@@ -82,6 +87,8 @@ class Running:
                     self.ids.append(event.turn)
                     self.chat = event.chat
                 self._others.append((len(self.text), event))
+        if isinstance(event, Delta | Thought):
+            self._arrivals.append(self.clock())
         self._wake()
 
     @property
@@ -111,38 +118,37 @@ class Running:
             found.append((Mark(len(self.text), number), Delta(self.text[position:])))
         return found
 
-    async def follow(
-        self, mark: Mark, clock: Callable[[], float] = time.monotonic
-    ) -> AsyncGenerator[Marked, None]:
+    async def follow(self, mark: Mark) -> AsyncGenerator[Marked, None]:
         """Everything after the mark until the turn has ended; text at most twenty times a second."""
         self.readers += 1
         try:
-            async with aclosing(self._follow(mark, clock)) as marked:
+            async with aclosing(self._follow(mark)) as marked:
                 async for one in marked:
                     yield one
         finally:
             self.readers -= 1
 
-    async def _follow(self, mark: Mark, clock: Callable[[], float]) -> AsyncGenerator[Marked, None]:
-        allowed, filled_at = BURST, clock()
+    async def _follow(self, mark: Mark) -> AsyncGenerator[Marked, None]:
+        told_at = 0.0
         while True:
             is_last = self.is_ended
             for seen, event in self.since(mark):
                 mark = seen
                 if isinstance(event, Delta | Thought):
-                    allowed -= 1.0
+                    told_at = self.clock()
                 is_last = is_last or isinstance(event, Finished | Refused | Failed)
                 yield seen, event
             if is_last:
                 return
-            now = clock()
-            allowed = min(BURST, allowed + (now - filled_at) * TEXTS_PER_SECOND)
-            filled_at = now
-            if allowed < 1.0:
-                await asyncio.sleep((1.0 - allowed) / TEXTS_PER_SECOND)
-                continue
             if not self.since(mark) and not self.is_ended:
                 await self._news()
+            pause = FAST if self._is_fast(self.clock()) else SLOW
+            if (wait := told_at + pause - self.clock()) > 0 and not self.is_ended:
+                await asyncio.sleep(wait)
+
+    def _is_fast(self, now: float) -> bool:
+        """More than twenty pieces came within a second: readers get several at a time."""
+        return len(self._arrivals) > TEXTS_PER_SECOND and now - self._arrivals[0] < 1.0
 
     async def _news(self) -> None:
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()

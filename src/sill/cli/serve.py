@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from .common import Where, endpoint_options, progress, run_async, settled
+from .common import Where, endpoint_options, progress, settled
 from .serve_shared import serve_shared, shared_options, taken
 
 PORT = 8437
@@ -42,7 +42,9 @@ def command(port: int, no_open: bool, new_token: bool, rotate: bool, **given: An
     if shared["multi_user"]:
         serve_shared(where, port, shared)
         return 0
-    run_async(_serve(where, Manner(port, no_open, new_token, rotate)))
+    from ..web.server import run
+
+    run(_serve(where, Manner(port, no_open, new_token, rotate)))
     return 0
 
 

@@ -1,10 +1,13 @@
 """The process: a socket, the guard, and an end that loses nothing."""
 
 import asyncio
+import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
+from types import FrameType
+from typing import Any
 
 import uvicorn
 
@@ -32,6 +35,12 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._service, self._grace = service, grace
         self.up = asyncio.Event()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """The first signal ends it in order, a second interrupt at once; none is passed on afterwards."""
+        if self.should_exit and sig == signal.SIGINT:
+            self.force_exit = True
+        self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -94,6 +103,16 @@ def open_site(
         ws="none",
     )
     return Site(address, sessions, rules, Server(config, service, grace), listening)
+
+
+def run(work: Coroutine[Any, Any, None]) -> None:
+    """On the quicker event loop where there is one."""
+    try:
+        import uvloop
+    except ImportError:
+        asyncio.run(work)
+    else:
+        uvloop.run(work)
 
 
 def bind(address: Address) -> socket.socket:

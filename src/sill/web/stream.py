@@ -1,6 +1,7 @@
 """Server-sent events: an answer that lasts as long as its source, and never longer than its reader."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 
@@ -36,52 +37,56 @@ class EventStream(Response):
         self.init_headers({"X-Accel-Buffering": "no", **(headers or {})})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        reading = asyncio.create_task(self._send_all(send))
-        leaving = asyncio.create_task(_left(receive))
+        line = _Line(send)
+        tasks = {
+            asyncio.create_task(self._send_all(line)),
+            asyncio.create_task(line.keep_open()),
+            asyncio.create_task(_left(receive)),
+        }
         try:
-            await asyncio.wait({reading, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            if reading.done():
-                reading.result()
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                with suppress(OSError):
+                    task.result()
         finally:
-            for task in (reading, leaving):
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(reading, leaving, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
             await self.events.aclose()
 
-    async def _send_all(self, send: Send) -> None:
+    async def _send_all(self, line: "_Line") -> None:
         raw = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
-        await send({"type": "http.response.start", "status": 200, "headers": raw})
-        with suppress(OSError, TimeoutError):
-            async for chunk in with_pings(self.events):
-                body = {"type": "http.response.body", "body": chunk, "more_body": True}
-                async with asyncio.timeout(SEND_SECONDS):
-                    await send(body)
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        await line.send({"type": "http.response.start", "status": 200, "headers": raw})
+        async for chunk in self.events:
+            await line.write(chunk)
+        await line.send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def with_pings(
-    events: AsyncGenerator[bytes, None], every: float = PING_SECONDS
-) -> AsyncGenerator[bytes, None]:
-    """The same, with a ping after every so many seconds of silence."""
-    following: asyncio.Task[bytes] | None = None
-    try:
+class _Line:
+    """The connection to one reader. Knows when something was last sent, and whether it still is."""
+
+    __slots__ = ("_sent_at", "_writing", "send")
+
+    def __init__(self, send: Send) -> None:
+        self.send = send
+        self._sent_at = time.monotonic()
+        self._writing = False
+
+    async def write(self, chunk: bytes) -> None:
+        self._sent_at, self._writing = time.monotonic(), True
+        await self.send({"type": "http.response.body", "body": chunk, "more_body": True})
+        self._writing = False
+
+    async def keep_open(self) -> None:
+        """Pings a silent line; returns when the reader takes nothing any more."""
         while True:
-            if following is None:
-                following = asyncio.ensure_future(anext(events))
-            await asyncio.wait({following}, timeout=every)
-            if not following.done():
-                yield PING
-                continue
-            try:
-                chunk = following.result()
-            except StopAsyncIteration:
+            silent = time.monotonic() - self._sent_at
+            if self._writing and silent >= SEND_SECONDS:
                 return
-            following = None
-            yield chunk
-    finally:
-        if following is not None:
-            following.cancel()
-            await asyncio.gather(following, return_exceptions=True)
+            if silent < PING_SECONDS or self._writing:
+                await asyncio.sleep(max(PING_SECONDS - silent, 1.0))
+            else:
+                await self.write(PING)
 
 
 async def _left(receive: Receive) -> None:
