@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import click
+
 from sill.settings import FALLBACK, PRICE, PROFILES, TABLE, Spec
 
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -97,7 +99,67 @@ def table(specs: dict[str, Spec], *, with_env: bool) -> str:
     return "\n".join(lines)
 
 
-PAGES = {"settings.md": settings_page}
+BAR = r"\|"  # within a cell of a table
+CLI = """\
+# Commands
+
+What `sill COMMAND --help` prints. See [The terminal](../terminal.md) for the chat, [JSON output](json.md) for the
+shapes behind `--json`, and [Settings](settings.md) for what can be set.
+
+Everywhere: exit code 0 is success, 1 a failure (no whole answer, a conflict, nothing found), 2 a mistake in how the
+command was called, 130 an interruption by Ctrl-C. Answers and results go to standard output, everything else to
+standard error. `NO_COLOR` switches colours off, and nothing is styled where standard output is not a terminal.
+
+## In the chat
+
+Commands of `sill chat` begin with `:` or `/`. A beginning is enough where it is the only one; a name that does not
+exist suggests the nearest.
+
+| command | what it does |
+|---|---|
+{chat}
+
+## sill
+
+```text
+{sill}
+```
+
+{commands}
+"""
+
+
+def cli_page() -> str:
+    from sill.cli.main import COMMANDS, cli
+    from sill.cli.manual import ManualContext
+    from sill.cli.repl.table import commands
+
+    root = ManualContext(cli, info_name="sill", terminal_width=88)
+    pages = []
+    for name in COMMANDS:
+        command = cli.get_command(root, name)
+        assert command is not None
+        pages += manual_pages(command, f"sill {name}", root)
+    rows = ((f"{each.name} {each.usage}".strip(), each.help) for each in commands().values())
+    chat = "\n".join(f"| `:{shown.replace('|', BAR)}` | {text} |" for shown, text in rows)
+    return CLI.format(chat=chat, sill=manual(cli, "sill", None), commands="\n\n".join(pages))
+
+
+def manual_pages(command: click.Command, name: str, parent: click.Context) -> list[str]:
+    """One section for the command, one for each of its subcommands."""
+    pages = [f"## {name}\n\n```text\n{manual(command, name, parent)}\n```"]
+    for each in getattr(command, "commands", {}).values():
+        pages += manual_pages(each, f"{name} {each.name}", parent)
+    return pages
+
+
+def manual(command: click.Command, name: str, parent: click.Context | None) -> str:
+    short = name if parent is None else name.removeprefix("sill ")
+    context = command.context_class(command, info_name=short, parent=parent, terminal_width=88)
+    return "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
+
+
+PAGES = {"settings.md": settings_page, "cli.md": cli_page}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

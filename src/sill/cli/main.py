@@ -12,6 +12,7 @@ import click
 
 from .. import __version__
 from ..errors import SillError, UsageError
+from .manual import ManualContext, with_manual
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -50,6 +51,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
 class LazyGroup(click.Group):
     """A group that knows its commands' names and help without importing them."""
 
+    context_class = ManualContext
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -59,7 +62,7 @@ class LazyGroup(click.Group):
         module = importlib.import_module(f"{__package__}.{COMMANDS[cmd_name][0]}")
         command = getattr(module, "command", None) or getattr(module, cmd_name)
         assert isinstance(command, click.Command)
-        return command
+        return with_manual(command)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Names and help from the table: a Tab must not wait for imports."""
