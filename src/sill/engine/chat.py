@@ -4,9 +4,10 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from ..core.plan import Plan
 from ..core.request import ChatRequest, encode
 from ..core.shortfall import find_shortfall
 from ..core.usage import plan_json
@@ -38,6 +39,8 @@ from .sizing import Sizer
 from .streams import until
 from .summarize import Summarizer
 
+REMEMBERED = 32  # plans of turns, so that the next question need not look them up
+
 
 def as_sent(request: ChatRequest) -> bytes:
     return encode(request.body())
@@ -63,6 +66,7 @@ class Chat:
     recollection: Recollection | None = None  # without it, what left the window stays out
     toolkit: Toolkit | None = None  # without it, no tools are offered
     summaries: SummaryBy = "off"  # how what leaves the window is summed up
+    _plans: dict[str, Plan] = field(default_factory=dict)  # of the last turns
 
     async def ask(
         self, chat: str | None, question: Question, stop: asyncio.Event | None = None
@@ -109,6 +113,7 @@ class Chat:
             self.recollection,
             self.toolkit,
             carrying,
+            self._plans,
         )
         return await planned_question(desk, chat, question, history)
 
@@ -146,6 +151,7 @@ class Chat:
                 references=cited(asking.question, reply.sent, reply.shown, rounds.references),
             )
             asking.closing = closing(finished, reply, rounds.messages, ready)
+        self._plans = dict([*self._plans.items(), (turn, reply.sent.plan)][-REMEMBERED:])
         self._learn(reply)
         cost = await self._cost(asking.turns)
         # Once a tool was used there is something to store: what it did stays done.

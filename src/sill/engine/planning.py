@@ -1,6 +1,7 @@
 """A question with all that goes with it: what the chat was told to keep to, tools, news of proposals."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from ..core import envelopes
 from ..core.messages import Message
@@ -27,6 +28,7 @@ class Desk:
     recollection: Recollection | None = None
     toolkit: Toolkit | None = None
     carrying: Carrying | None = None  # without it, what leaves the window is not summed up
+    plans: Mapping[str, Plan] = field(default_factory=dict)  # of turns that need not be looked up
 
 
 async def planned_question(
@@ -37,7 +39,7 @@ async def planned_question(
     Shares that were set for the chat hold, and its tools stay the same until the window starts a new epoch. Where
     there is no room for tools, none are offered.
     """
-    last = await last_plan(desk.store, history)
+    last = await last_plan(desk, history)
     question = remembering(question, last, desk.call)
     call = with_shares(desk.call, question.shares)
     told = await _news(desk.store, chat, history) if chat is not None else ()
@@ -75,11 +77,14 @@ async def _news(store: Store, chat: str, history: History) -> tuple[Message, ...
     return (envelopes.news("\n".join(told), tuple(as_told(one) for one in decided)),)
 
 
-async def last_plan(store: Store, history: History) -> Plan | None:
+async def last_plan(desk: Desk, history: History) -> Plan | None:
     """Of the last turn that the model remembers."""
     if not history.turns:
         return None
-    turn = await store.turn(history.turns[-1].id)
+    id = history.turns[-1].id
+    if id in desk.plans:
+        return desk.plans[id]
+    turn = await desk.store.turn(id)
     if turn is None or not turn.plan:
         return None
     try:
