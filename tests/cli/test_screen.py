@@ -1,10 +1,12 @@
 """Nothing a model, a file or a name says can steer the terminal."""
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sill.cli.screen import plain
+from sill.cli.screen import json_text, plain
 
 
 @pytest.mark.parametrize(
@@ -42,3 +44,12 @@ def test_no_control_bytes_come_out(text):
 
     assert not any(ord(c) < 0x20 and c not in "\n\t" for c in shown)
     assert not any(0x7F <= ord(c) < 0xA0 or 0xD800 <= ord(c) < 0xE000 for c in shown)
+
+
+@settings(max_examples=1000)
+@given(st.text(st.characters(codec=None)))
+def test_json_is_safe_to_print_and_means_the_same(text):
+    shown = json_text({"text": text})
+
+    assert json.loads(shown) == {"text": text}
+    assert plain(shown) == shown

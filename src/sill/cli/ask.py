@@ -1,6 +1,5 @@
 """``sill ask``: one question, one answer, for people and for scripts."""
 
-import json
 import re
 import sys
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from ..engine.events import Delta, Finished, Notice, Refused, Started, ToolUsed
 from ..errors import FileRefused, UsageError
 from .common import endpoint_options, opened, run_async
 from .money import in_dollars
-from .screen import Waiting, plain
+from .screen import Waiting, json_text, plain
 
 
 @click.command("ask")
@@ -117,7 +116,7 @@ async def answer(
         if as_json:
             told = report(app, outcome)
             told["certificate"]["drift"] = (await app.drift()).row()
-            click.echo(json.dumps(told, ensure_ascii=False))
+            click.echo(json_text(told))
         elif isinstance(outcome, Finished):
             if not stream:
                 click.echo(plain(outcome.text), nl=False)

@@ -10,6 +10,7 @@ from ..app import open_storage
 from ..errors import UsageError
 from .chats import storage_options
 from .common import run_async, settled
+from .screen import plain
 
 
 @click.command("backup")
@@ -21,7 +22,7 @@ def command(file: Path, **given: Any) -> int:
     Sill may be in use meanwhile. `sill chat --db FILE` opens the copy.
     """
     size = run_async(_back_up(file, given))
-    click.echo(f"{file}: {size:,} bytes")
+    click.echo(f"{plain(str(file))}: {size:,} bytes")
     return 0
 
 

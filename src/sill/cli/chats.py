@@ -1,6 +1,5 @@
 """``sill chats``: list, read, find, name, keep and remove what was said."""
 
-import json
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -18,7 +17,7 @@ from ..errors import UsageError
 from ..ports import Store, StoredTurn
 from ..records import ChatInfo, StoredProposal
 from .common import run_async, settled
-from .screen import plain
+from .screen import json_text, plain
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -68,7 +67,7 @@ def list_command(everything: bool, everywhere: bool, as_json: bool, **given: Any
 
     rows = _run(given, work)
     if as_json:
-        click.echo(json.dumps([asdict(info) for info, _ in rows], ensure_ascii=False))
+        click.echo(json_text([asdict(info) for info, _ in rows]))
     for info, title in [] if as_json else rows:
         marks = ("pinned " if info.pinned else "") + ("archived " if info.archived else "")
         turns = f"{info.turns} turn{'' if info.turns == 1 else 's'}"
@@ -91,7 +90,7 @@ def show_command(chat: str, as_json: bool, **given: Any) -> None:
     turns, proposals = _run(given, work)
     if as_json:
         shown = [_turn_json(turn, [p for p in proposals if p.turn == turn.id]) for turn in turns]
-        click.echo(json.dumps(shown, ensure_ascii=False))
+        click.echo(json_text(shown))
     for turn in [] if as_json else turns:
         click.echo(f"-- {turn.id[:SHORT_ID]} · {when(turn.started_ms)} · {turn.status}")
         for message in turn.messages:
@@ -127,7 +126,7 @@ def search_command(
 
     hits = _run(given, work)
     if as_json:
-        click.echo(json.dumps(hits, ensure_ascii=False))
+        click.echo(json_text(hits))
     for hit in [] if as_json else hits:
         head = (
             f"{hit['chat'][:SHORT_ID]}  {when(hit['started_ms'])}  {_line(hit['title'])}".rstrip()

@@ -1,6 +1,5 @@
 """``sill cost``: what the calls of all chats cost, and how well they were predicted."""
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -17,7 +16,7 @@ from ..ports import Store
 from ..records import StoredAttempt
 from .common import run_async, settled
 from .money import in_dollars
-from .screen import plain
+from .screen import json_text, plain
 
 _SPAN = re.compile(r"(\d+)\s*(h|d|w)")
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7}
@@ -44,7 +43,7 @@ def command(detail: bool, since: str | None, as_json: bool, **given: Any) -> int
 
     rows = run_async(read())
     if as_json:
-        click.echo(json.dumps(as_object(rows, detail=detail), ensure_ascii=False))
+        click.echo(json_text(as_object(rows, detail=detail)))
     else:
         click.echo(as_text(rows, detail=detail))
     return 0

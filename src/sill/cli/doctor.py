@@ -1,6 +1,5 @@
 """``sill doctor``: what is in use, where it came from, and what to do about problems."""
 
-import json
 import platform
 import sys
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ from .checks import (
     examine_storage,
 )
 from .common import endpoint_options, open_where, run_async, settled
-from .screen import painted
+from .screen import json_text, painted
 
 _MARKS = {"good": "ok", "note": "--", "bad": "!!"}
 _COLOURS = {"good": "green", "note": None, "bad": "red"}
@@ -46,7 +45,7 @@ def command(all_settings: bool, as_json: bool, **given: Any) -> int:
         return 0
     checks = run_async(examine(given))
     if as_json:
-        click.echo(json.dumps([asdict(check) for check in checks], ensure_ascii=False))
+        click.echo(json_text([asdict(check) for check in checks]))
     else:
         show(checks)
     return 1 if any(check.state == "bad" for check in checks) else 0

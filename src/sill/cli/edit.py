@@ -1,6 +1,5 @@
 """``sill edit``: an instruction and files, a proposal, a diff, and what is agreed to is written."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
@@ -22,7 +21,7 @@ from .agreeing import agree, warn_if_bent
 from .common import Where, endpoint_options, progress, run_async, settled
 from .hunks import is_interactive, show
 from .money import in_dollars
-from .screen import Waiting, plain
+from .screen import Waiting, json_text, plain
 
 
 @click.command("edit")
@@ -94,7 +93,7 @@ async def _edit(
         offered = Offered(reply.id, shown) if isinstance(shown, Preview) else None
         outcome = await _decide(edits, offered, manner) if offered else None
         if manner.as_json:
-            click.echo(json.dumps(report(app, reply, offered, outcome), ensure_ascii=False))
+            click.echo(json_text(report(app, reply, offered, outcome)))
         return _conclude(reply, outcome, manner)
 
 

@@ -1,6 +1,5 @@
 """``sill explain``: what a request held, item by item, and why."""
 
-import json
 import sys
 from typing import Any
 
@@ -16,7 +15,7 @@ from ..engine.drift import drift_of
 from ..errors import UsageError
 from ..ports import StoredTurn
 from .common import endpoint_options, run_async, settled
-from .screen import plain
+from .screen import json_text, plain
 
 
 @click.command("explain")
@@ -31,15 +30,23 @@ def command(turn: str | None, as_json: bool, as_bytes: bool, **given: Any) -> in
     """
     found, drift = run_async(_find(turn, given))
     if as_bytes:
-        sys.stdout.buffer.write(found.request)
-        sys.stdout.buffer.flush()
+        _write_bytes(found.request)
     elif as_json:
-        click.echo(json.dumps(_report(found, drift), ensure_ascii=False))
+        click.echo(json_text(_report(found, drift)))
     else:
         click.echo(_heading(found))
         click.echo(ledger(plan_from_json(found.plan), found.certificate, found))
         click.echo(f"so far    {drift.words}")
     return 0
+
+
+def _write_bytes(request: bytes) -> None:
+    """As they were sent; on a terminal with what would steer it made visible."""
+    if sys.stdout.isatty():
+        click.echo(plain(request.decode(errors="replace")))
+    else:
+        sys.stdout.buffer.write(request)
+        sys.stdout.buffer.flush()
 
 
 async def _find(turn: str | None, given: dict[str, Any]) -> tuple[StoredTurn, Drift]:

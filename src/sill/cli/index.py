@@ -1,13 +1,12 @@
 """``sill index`` and ``sill status``: making the index, and saying how far it is."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from ..adapters.index.index import Status
-from .screen import plain
+from .screen import json_text, plain
 from .vault import Bar, embedder_options, opened, run_async, vault_option
 
 _SHOWN_PROBLEMS = 20
@@ -63,7 +62,7 @@ async def _status(embedder: str, embed_model: str, folder: Path | None) -> Statu
 
 def _show(status: Status, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(asdict(status)))
+        click.echo(json_text(asdict(status)))
         return
     click.echo(
         f"{status.files:,} files, {status.notes:,} of them notes; {status.passages:,} passages, "

@@ -1,6 +1,5 @@
 """``sill links``: what a note links to and from, and which links lead nowhere."""
 
-import json
 from pathlib import Path
 
 import click
@@ -8,7 +7,7 @@ import click
 from ..adapters.vault.index import DiskVault
 from ..core.graph import BadLink, Edge, LinkReport, as_dot
 from ..errors import UsageError
-from .screen import plain
+from .screen import json_text, plain
 from .vault import note_path, opened, run_async, vault_option
 
 
@@ -38,14 +37,16 @@ async def _run(note: str | None, check: bool, dot: bool, as_json: bool, folder: 
         if note is not None:
             return await _show_note(vault, await note_path(vault, note), as_json)
         edges = await vault.edges()
-        click.echo(as_dot(edges) if dot else json.dumps({"edges": [_edge(edge) for edge in edges]}))
+        click.echo(
+            plain(as_dot(edges)) if dot else json_text({"edges": [_edge(edge) for edge in edges]})
+        )
         return 0
 
 
 def _show_report(report: LinkReport, as_json: bool) -> int:
     if as_json:
         click.echo(
-            json.dumps(
+            json_text(
                 {
                     "total": report.total,
                     "resolved": report.resolved,
@@ -68,7 +69,7 @@ async def _show_note(vault: DiskVault, path: str, as_json: bool) -> int:
     related = [hit.path for hit in await vault.related(path, 5)]
     if as_json:
         click.echo(
-            json.dumps(
+            json_text(
                 {
                     "note": path,
                     "forward": [_edge(edge) for edge in links.forward],

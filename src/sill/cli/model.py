@@ -1,6 +1,5 @@
 """`sill model`: fetch, list and choose the weights that Sill runs by itself."""
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import SillError
+from .screen import json_text, plain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +41,7 @@ def pull(for_tests: bool) -> None:
     with _progress_line() as show:
         path = weights.pull(show)
     state = "already there" if was_there else "ready"
-    click.echo(f"SmolLM2-135M-Instruct is {state}: {path}", err=True)
+    click.echo(f"SmolLM2-135M-Instruct is {state}: {plain(str(path))}", err=True)
     if not was_there:
         click.echo("It is tiny. `sill model use FILE.gguf` runs a better one.", err=True)
     if for_tests:
@@ -65,12 +65,12 @@ def list_(as_json: bool) -> None:
     chosen = chosen_weights()
     rows = [_row(path, path == chosen) for path in known_weights()]
     if as_json:
-        click.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        click.echo(json_text(rows, indent=2))
         return
     width = max(len(str(row["name"])) for row in rows)
     for row in rows:
         star = "*" if row["in_use"] else " "
-        click.echo(f"{star} {row['name']:<{width}}  {_summary(row)}")
+        click.echo(plain(f"{star} {row['name']:<{width}}  {_summary(row)}"))
 
 
 @model.command()
@@ -83,7 +83,8 @@ def use(name_or_path: str) -> None:
     from ..adapters.local.choice import choose
 
     header = choose(name_or_path)
-    click.echo(f"Sill now runs {header.name} (window {header.window:,} tokens).", err=True)
+    words = f"Sill now runs {header.name} (window {header.window:,} tokens)."
+    click.echo(plain(words), err=True)
 
 
 @model.command()
@@ -91,7 +92,8 @@ def path() -> None:
     """Print where the weights in use are."""
     from ..adapters.local.choice import chosen_weights
 
-    click.echo(chosen_weights())
+    weights = str(chosen_weights())
+    click.echo(plain(weights) if sys.stdout.isatty() else weights)
 
 
 def _row(path: "Path", in_use: bool) -> dict[str, object]:

@@ -1,13 +1,12 @@
 """``sill models``: what an endpoint offers, and how each model's tokens are counted."""
 
-import json
 from typing import Any
 
 import click
 
 from ..app import list_models
 from .common import endpoint_options, progress, run_async, settled
-from .screen import plain
+from .screen import json_text, plain
 
 
 @click.command("models")
@@ -30,7 +29,7 @@ def command(as_json: bool, **given: Any) -> int:
             }
             for r in rows
         ]
-        click.echo(json.dumps(listed, ensure_ascii=False))
+        click.echo(json_text(listed))
         return 0
     name = max([len(row.model) for row in rows] + [5])
     click.echo(f"{'model':{name}}  {'window':>9}  {'counts':8}  by")

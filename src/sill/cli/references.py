@@ -1,6 +1,5 @@
 """``sill references``: which documents the chats used most, and in which."""
 
-import json
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from ..core.graph import Edge, as_dot
 from ..core.links import Link
 from ..core.references import Reference, carried, most_used, paths_in
 from ..ports import Store, Vault
-from .screen import plain
+from .screen import json_text, plain
 from .vault import opened, run_async, vault_option
 
 
@@ -31,10 +30,10 @@ def command(top: int, dot: bool, as_json: bool, database: str | None, vault: Pat
     uses = run_async(_uses(database, folder))
     ranked = most_used(uses)[:top]
     if dot:
-        click.echo(_graph(ranked))
+        click.echo(plain(_graph(ranked)))
     elif as_json:
         click.echo(
-            json.dumps(
+            json_text(
                 [
                     {"path": path, "uses": count, "chats": list(chats)}
                     for path, count, chats in ranked

@@ -1,6 +1,5 @@
 """``sill replay``: a turn again, planned and priced for any model, and sent if asked."""
 
-import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -16,7 +15,7 @@ from ..ports import Store, StoredTurn
 from .ask import conclude
 from .common import endpoint_options, opened, run_async
 from .explain import ledger
-from .screen import plain
+from .screen import json_text, plain
 
 
 @click.command("replay")
@@ -43,7 +42,7 @@ async def _replay(name: str, send: bool, as_json: bool, given: dict[str, Any]) -
             return conclude(ready)
         report = _report(app, turn, ready)
         if as_json:
-            click.echo(json.dumps(report, ensure_ascii=False))
+            click.echo(json_text(report))
         else:
             click.echo(plain(f"turn {turn.id} · {turn.model} → {app.model_name}"))
             click.echo(ledger(ready.plan, ready.certificate))

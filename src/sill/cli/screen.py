@@ -1,5 +1,6 @@
 """Text on its way to a terminal or a pipe: nothing in it can steer the terminal."""
 
+import json
 import os
 import re
 import sys
@@ -42,6 +43,12 @@ def _belongs(text: str, at: int, code: int) -> bool:
     if chr(code) in _JOINERS:
         return before > 0x2FF and at + 1 < len(text) and ord(text[at + 1]) > 0x2FF
     return code in _VARIANTS and (0x3400 <= before < 0xA000 or 0x20000 <= before < 0x32000)
+
+
+def json_text(value: object, *, indent: int | None = None) -> str:
+    """JSON that is safe to print: what would steer a terminal is escaped, which means the same to a program."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return _SLY.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def one_line(text: str, most: int) -> str:

@@ -1,6 +1,5 @@
 """``sill search``: passages of the vault that bear on a question."""
 
-import json
 from pathlib import Path
 
 import click
@@ -8,7 +7,7 @@ import click
 from ..core.rank import Hit
 from ..core.summaries import plain_text, shortened
 from ..ports import SearchMode
-from .screen import plain
+from .screen import json_text, plain
 from .vault import embedder_options, opened, run_async, vault_option
 
 
@@ -43,7 +42,7 @@ def command(
     hits = run_async(_search(question, mode, limit, (embedder, embed_model), vault))
     if as_json:
         click.echo(
-            json.dumps({"query": question, "mode": mode, "results": [_result(h) for h in hits]})
+            json_text({"query": question, "mode": mode, "results": [_result(h) for h in hits]})
         )
     else:
         for hit in hits:

@@ -1,6 +1,5 @@
 """``sill tokens``: how many tokens files are, for one model or several side by side."""
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from ..errors import FileRefused, UsageError
 from ..settings import Settings
 from .common import run_async, settled
 from .main import complain
-from .screen import plain
+from .screen import json_text, plain
 
 UNCONFIGURED_MODEL = "gpt-5"
 LARGEST = 256_000_000  # bytes; beyond this a file is not a text for a model
@@ -132,12 +131,12 @@ def as_objects(counted: Sequence[Counted], texts: Sequence[Text]) -> str:
         }
         for one in counted
     ]
-    return json.dumps(objects[0] if len(objects) == 1 else objects, ensure_ascii=False)
+    return json_text(objects[0] if len(objects) == 1 else objects)
 
 
 def as_table(counted: Sequence[Counted], texts: Sequence[Text]) -> str:
     """A row per file and one for all, a pair of columns per model."""
-    rows = [[cell for one in counted for cell in (one.model, "fits")] + ["file"]]
+    rows = [[cell for one in counted for cell in (plain(one.model), "fits")] + ["file"]]
     for place, text in enumerate(texts):
         cells = [
             cell

@@ -1,6 +1,5 @@
 """``sill undo``, ``sill redo`` and ``sill history``: what was applied, back and forth."""
 
-import json
 from collections.abc import Callable, Coroutine
 from datetime import datetime
 from typing import Any, TypeVar
@@ -12,7 +11,7 @@ from ..app import open_storage
 from ..app.edits import Edits, Turned, open_edits
 from .common import run_async, settled
 from .edit import outcome_json, tell, tell_recovered
-from .screen import plain
+from .screen import json_text, plain
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -55,7 +54,7 @@ def history(limit: int, as_json: bool, **given: Any) -> None:
     """List the edits that were applied in the folder, newest first."""
     records = _run(given, lambda edits: edits.history(limit))
     if as_json:
-        click.echo(json.dumps([_record_json(record) for record in records], ensure_ascii=False))
+        click.echo(json_text([_record_json(record) for record in records]))
     for record in () if as_json else records:
         state = "" if record.is_applied else " (undone)"
         gone = "" if record.is_kept else " (too old to be undone)"
@@ -81,14 +80,14 @@ def _turned(word: str, outcome: Turned, as_json: bool) -> int:
     """Print what came of an undo or redo; the exit code."""
     if isinstance(outcome, Nothing):
         if as_json:
-            click.echo(json.dumps({"outcome": "nothing", **outcome_json(None)}))
+            click.echo(json_text({"outcome": "nothing", **outcome_json(None)}))
         click.echo(f"sill: {plain(outcome.reason)}", err=True)
         return 1
     body = outcome_json(outcome)
     if as_json:
         named = next((name for name, value in body.items() if value is not None), "")
         shown = {"outcome": word if named == "applied" else named, **body}
-        click.echo(json.dumps(shown, ensure_ascii=False))
+        click.echo(json_text(shown))
     return tell(outcome, word)
 
 
