@@ -7,10 +7,12 @@ does not understand can never be broken by a note, and needs no YAML library.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from .markdown import Regions, code_spans, front_matter_span
 
 _MOST_CHARACTERS = 20_000  # of front matter; the rest is ignored
+_MOST_TAGS = 50_000  # of what looks like a tag in one note
 _KEY = re.compile(r"([A-Za-z_][\w.-]*+)[ \t]*+:(?:[ \t]++|$)([^\n]*+)")
 _ITEM = re.compile(r"[ \t]*+-[ \t]++([^\n]*+)")
 _FLOW_PART = re.compile(
@@ -48,7 +50,7 @@ def inline_tags(text: str, start: int = 0) -> tuple[str, ...]:
     """``#tag`` and ``#tag/nested`` outside code, lower-case; a tag needs one character that is no digit."""
     names = [
         (match.start(), match[1])
-        for match in _INLINE_TAG.finditer(text, start)
+        for match in islice(_INLINE_TAG.finditer(text, start), _MOST_TAGS)
         if match.start() == 0 or text[match.start() - 1] in " \t\r\n("
     ]
     if not names:

@@ -7,11 +7,13 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from urllib.parse import unquote
 
 from .markdown import Regions, body_start, code_spans
 
-MOST_LINKS = 200_000  # of one note; past that it is not a note
+MOST_LINKS = 120_000  # of one note; past that it is not a note
+_MOST_LOOKED_AT = 2 * MOST_LINKS  # of what may be a link; most of what is not one stands in code
 _MOST_DISPLAY = 1_000  # characters of a Markdown link's text that are looked at
 _MOST_NESTING = 8
 
@@ -114,7 +116,7 @@ def _with_lines(text: str, links: list[Link]) -> Iterator[Link]:
 
 def _wiki_links(text: str, body: int, code: Regions) -> Iterator[Link]:
     count = 0
-    for match in _WIKI.finditer(text):
+    for match in islice(_WIKI.finditer(text), _MOST_LOOKED_AT):
         start, end = match.span()
         embed = start > 0 and text[start - 1] == "!"
         first = start - 1 if embed else start
@@ -141,7 +143,7 @@ def _wiki_links(text: str, body: int, code: Regions) -> Iterator[Link]:
 
 def _markdown_links(text: str, body: int, code: Regions, taken: Regions) -> Iterator[Link]:
     count = 0
-    for match in _MARKDOWN_TARGET.finditer(text, body):
+    for match in islice(_MARKDOWN_TARGET.finditer(text, body), _MOST_LOOKED_AT):
         close, end = match.span()
         if close in code or end - 1 in code or close in taken or _is_escaped(text, close):
             continue

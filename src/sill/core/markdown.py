@@ -26,6 +26,8 @@ _TICKS = re.compile(r"\\`|`++")
 _INDENTED = re.compile(r"(?:\A|(?<=\n)[ \t]*+\n)((?:(?: {4}|\t)[^\n]*+(?:\n|\Z)|[ \t]++\n)+)")
 _LIST_LINE = re.compile(rf"[ \t>]*+{_LIST_MARK}|[ \t]")
 
+MOST_FENCES = 50_000  # of one note; past that it is not a note
+
 
 @dataclass(frozen=True, slots=True)
 class Fence:
@@ -51,8 +53,9 @@ def body_start(text: str) -> int:
 
 
 def fences(text: str, start: int = 0) -> Iterator[Fence]:
-    """Fenced code blocks from ``start`` on; one that is never closed runs to the end."""
+    """Fenced code blocks from ``start`` on; one that is never closed runs to the end, and so does the last."""
     quote_end = -1
+    found = 0
     while (opening := _FENCE_OPENS.search(text, start)) is not None:
         before, marks, info = opening.groups()
         if marks[0] == "`" and "`" in info:
@@ -68,6 +71,9 @@ def fences(text: str, start: int = 0) -> Iterator[Fence]:
             if closing[1][0] == marks[0] and len(closing[1]) >= len(marks):
                 end = closing.end()
                 break
+        found += 1
+        if found == MOST_FENCES:
+            end = len(text)
         yield Fence(opening.start(), end, (info.split() or [""])[0].lower())
         start = max(end, opening.end())
 

@@ -70,7 +70,7 @@ def outline(text: str) -> Outline:
     if "\n==" in text or "\n--" in text or "\n =" in text:
         found += [
             (m.start(), 1 if m[2][0] == "=" else 2, m[1].strip())
-            for m in _SETEXT.finditer(text, body)
+            for m in islice(_SETEXT.finditer(text, body), MOST_HEADINGS)
         ]
         found.sort()
     if not found and not has_ids:
@@ -106,40 +106,50 @@ def _in_order(wanted: Sequence[str], above: Sequence[str]) -> bool:
 
 def _blocks(text: str, code: Regions, body: int) -> dict[str, Lines]:
     blocks: dict[str, Lines] = {}
-    lines: list[str] | None = None
+    rows: _Rows | None = None
     starts = _LineNumbers(text)
     for match in _BLOCK_ID.finditer(text, body):
-        if match.start(1) in code:
+        if match.start(1) in code or (id := match[1].lower()) in blocks:
             continue
-        if lines is None:
-            lines = text.split("\n")
-        number = starts.line(match.start(1))
-        blocks.setdefault(match[1].lower(), _block_lines(lines, number))
+        if rows is None:
+            rows = _rows(text.split("\n"))
+        blocks[id] = _block_lines(rows, starts.line(match.start(1)))
     return blocks
 
 
-def _block_lines(lines: Sequence[str], number: int) -> Lines:
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The lines of a note, and for each where its paragraph and its list item begin; all from 0."""
+
+    lines: Sequence[str]
+    paragraphs: Sequence[int]
+    items: Sequence[int]
+
+
+def _rows(lines: Sequence[str]) -> _Rows:
+    """In one pass, so that a note of nothing but ids costs no more than any other."""
+    paragraphs: list[int] = []
+    items: list[int] = []
+    begins = True
+    for number, line in enumerate(lines):
+        paragraphs.append(number if begins else paragraphs[-1])
+        items.append(number if begins or _LIST_ITEM.match(line) else items[-1])
+        bare = line.strip()
+        begins = not bare or bare.startswith("#")
+    return _Rows(lines, paragraphs, items)
+
+
+def _block_lines(rows: _Rows, number: int) -> Lines:
     """The block that an id on this line names: the paragraph or item it ends, or the block before it."""
-    last = number
-    if lines[number - 1].strip().startswith("^"):
+    lines, last = rows.lines, number
+    if not lines[number - 1].strip().startswith("^"):
+        return rows.items[last - 1] + 1, last
+    last -= 1
+    while last > 1 and not lines[last - 1].strip():
         last -= 1
-        while last > 1 and not lines[last - 1].strip():
-            last -= 1
-        if last < 1 or not lines[last - 1].strip():
-            return number, number
-        alone = True
-    else:
-        alone = False
-    first = last
-    for _ in range(1000):
-        line = lines[first - 1]
-        if not alone and _LIST_ITEM.match(line):
-            break
-        above = lines[first - 2] if first >= 2 else ""
-        if not above.strip() or above.lstrip().startswith("#"):
-            break
-        first -= 1
-    return first, last
+    if last < 1 or not lines[last - 1].strip():
+        return number, number
+    return rows.paragraphs[last - 1] + 1, last
 
 
 class _LineNumbers:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from .markdown import Regions, code_spans
 
+MOST_QUOTATIONS = 500  # of one answer; past that it is not quoting
 _FEWEST_WORDS = 4
 _MARKED = re.compile(
     r'"([^"\n]{1,2000}+)"|“([^“”]{1,2000}+)”|„([^„“”]{1,2000}+)[“”]|«([^«»]{1,2000}+)»'
@@ -77,7 +78,7 @@ def _quotations(answer: str) -> list[Quotation]:
         and match.start() not in inside
         and _is_long(text)
     ]
-    return sorted([*blocks, *marked], key=lambda quotation: quotation.start)
+    return sorted([*blocks, *marked], key=lambda quotation: quotation.start)[:MOST_QUOTATIONS]
 
 
 def _is_long(text: str) -> bool:
