@@ -365,13 +365,26 @@ def test_no_request_of_a_tool_loop_is_larger_than_the_room(played, window, talk)
         assert last.text.endswith("done")
 
 
-def test_an_overflow_after_a_round_is_told_and_what_was_done_stays():
-    full = Overflow("too long", endpoint="x", window=200)
-    chat = make_chat(
-        calls(("read", {"path": "a"})), [full], ["later"], tools={"read": lambda _: "x"}
-    )
+@pytest.mark.parametrize(
+    "window, outcome, requests",
+    [
+        pytest.param(200, "complete", 4, id="results are put away"),
+        pytest.param(20, "failed", 3, id="nothing helps"),
+    ],
+)
+def test_a_window_that_turns_out_smaller_after_a_round(window, outcome, requests):
+    full = Overflow("too long", endpoint="x", window=window)
+    look = calls(("read", {"path": "a"}))
+    text = "a few words in a line\n" * 12
+    chat = make_chat(look, look, [full], ["later"], tools={"read": lambda _: text})
 
-    *_, finished = asyncio.run(ask(chat, "go"))
+    events = asyncio.run(ask(chat, "go"))
 
-    assert (finished.outcome, stored(chat).status) == ("failed", "failed")
-    assert chat.call.window == 200
+    assert (events[-1].outcome, stored(chat).status) == (outcome, outcome)
+    assert len(chat.model.sent) == requests
+    assert chat.call.window == window
+    if outcome == "complete":
+        predicted = [
+            one.certificate.predicted for one in asyncio.run(chat.store.requests("turn-1"))
+        ]
+        assert predicted[-2] > chat.call.budget.room >= predicted[-1]

@@ -136,7 +136,7 @@ class Chat:
         for remark in remarks(asking.question):
             yield Notice(remark)
         chat, turn = await asking.begin(self._opening(ready))
-        reply = Reply(self.clock(), ready)
+        reply, learned = Reply(self.clock(), ready), self.learned
         rounds = Rounds(ready, self.counter, self.sizer, self.toolkit, Caller(chat, turn))
         try:
             yield Started(chat, turn, ready.plan, ready.certificate)
@@ -152,7 +152,8 @@ class Chat:
             )
             asking.closing = closing(finished, reply, rounds.messages, ready)
         self._plans = dict([*self._plans.items(), (turn, reply.sent.plan)][-REMEMBERED:])
-        self._learn(reply)
+        if self.learned == learned:  # once for each error
+            self._learn(reply)
         cost = await self._cost(asking.turns)
         # Once a tool was used there is something to store: what it did stays done.
         if not rounds.have_begun and (nothing := refused(reply, cost)) is not None:
@@ -170,9 +171,16 @@ class Chat:
     ) -> AsyncGenerator[Event, None]:
         """Call the model until it answers; between the calls, do what it asks for."""
         while True:
-            async with aclosing(self._call(asking, rounds, reply, afforded)) as events:
-                async for event in events:
-                    yield event
+            try:
+                async with aclosing(self._call(asking, rounds, reply, afforded)) as events:
+                    async for event in events:
+                        yield event
+            except Overflow as error:
+                if not await self._shrunk(rounds, reply, error):
+                    raise
+                yield Notice(self.learned)
+                await self._record(rounds)
+                continue
             calls = rounds.named(reply.ended.tool_calls if reply.ended else ())
             if not calls or rounds.toolkit is None:
                 return
@@ -197,9 +205,28 @@ class Chat:
             afforded = decided
             for warning in afforded.warnings:
                 yield Notice(warning, "warning")
-            request = self.wire(rounds.sent.request)
-            await self.store.record_request(rounds.caller.turn, rounds.sent.certificate, request)
+            await self._record(rounds)
             reply.go_on(rounds.sent, kept=len(rounds.done) > done)
+
+    async def _shrunk(self, rounds: Rounds, reply: Reply, error: Overflow) -> bool:
+        """Whether the same request, made for the window that the endpoint told of, is ready to be sent."""
+        if not rounds.have_begun:
+            return False
+        before, reply.error = self.learned, error
+        self._learn(reply)
+        if self.learned == before:
+            return False
+        call = replace(rounds.call, window=self.call.window, shortfall=self.call.shortfall)
+        if not await rounds.shrink(call):
+            return False
+        reply.error, reply.sent = None, rounds.sent
+        return True
+
+    async def _record(self, rounds: Rounds) -> None:
+        sent = rounds.sent
+        await self.store.record_request(
+            rounds.caller.turn, sent.certificate, self.wire(sent.request)
+        )
 
     async def _call(
         self, asking: Asking, rounds: Rounds, reply: Reply, afforded: Afforded

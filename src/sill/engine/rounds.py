@@ -152,6 +152,19 @@ class Rounds:
         if isinstance(following, Prepared):
             self.sent = following
 
+    async def shrink(self, call: Call) -> bool:
+        """Whether the last request can be made to fit what ``call`` says, by putting results away."""
+        is_last, sent = self.are_over, self.sent
+        self.sent = replace(sent, call=call)
+        for shorter in ((*put_away(self.done[:-1]), *self.done[-1:]), put_away(self.done)):
+            following = await self._request(shorter, is_last=is_last)
+            if isinstance(following, Prepared):
+                self.done, self.sent = shorter, following
+                self.compactions += 1
+                return True
+        self.sent = sent
+        return False
+
     # --- Calls -----------------------------------------------------------------------------------
 
     async def _carried_out(self, call: ToolCall) -> ToolOutcome:
