@@ -5,6 +5,7 @@ import json
 
 from sill.app.branches import edit_question, regenerate, switch, tree
 from sill.engine.events import Finished
+from sill.records import Pin
 from tests.models.fault_provider import FaultProvider, Reset, answer, head, said
 
 from .workspace import ask, endpoint, says
@@ -109,3 +110,26 @@ def test_a_title_that_cannot_be_had_from_the_model_is_the_question(workspace):
 
 def test_a_chat_stays_without_a_title_where_that_is_wished(workspace):
     assert title_after(workspace, 'titles = "off"\n', says("A"))[0] == ""
+
+
+def test_a_pinned_file_goes_with_every_question(workspace):
+    note = workspace.folder / "a.md"
+    note.write_text("beech only")
+
+    async def run(provider):
+        async with workspace.open(endpoint(provider)) as app:
+            first = (await ask(app, "one"))[-1]
+            await app.store.pin(first.chat, Pin(path="a.md"))
+            second = (await ask(app, "two", first.chat))[-1]
+            note.unlink()
+            await ask(app, "three", first.chat)
+            return json.loads((await app.store.turn(second.turn)).plan)["items"]
+
+    with FaultProvider(says("A"), says("B"), says("C")) as provider:
+        items = asyncio.run(run(provider))
+
+        assert [item[3:5] for item in items if item[0] == "file"] == [
+            ["sent", "pinned; not in the window yet"]
+        ]
+        assert '"content":"beech only"' in spoken(provider.seen[1])[-1]
+        assert '"event":"deleted"' in spoken(provider.seen[2])[-1]

@@ -23,6 +23,7 @@ from ..records import Attempt
 from ..settings import Settings
 from .connect import Connection, Progress
 from .gather import Gathered, gather
+from .pins import with_pinned
 from .seat import Seat, Seats, limits, shown_price
 from .titles import TitleBy, name_chat, title_by
 from .tools import tools_of
@@ -102,6 +103,7 @@ class App:
         if stop is None:
             stop = self._stop
             stop.clear()
+        question = await self._with_pinned(chat, question)
         async with aclosing(self.failover.ask(chat, question, stop)) as events:
             async for event in events:
                 if isinstance(event, Finished):
@@ -121,7 +123,10 @@ class App:
 
     async def plan(self, chat: str | None, question: Question) -> Prepared | Refused:
         """What asking this would send to the model that answered last; nothing is sent or written."""
-        return await self.chat.plan(chat, question)
+        return await self.chat.plan(chat, await self._with_pinned(chat, question))
+
+    async def _with_pinned(self, chat: str | None, question: Question) -> Question:
+        return await with_pinned(self.store, chat, question, self.folder, self.max_file_bytes)
 
     async def gather(self, text: str, names: Sequence[str]) -> Gathered:
         """The question with the files it is about, each as it is on disk now.

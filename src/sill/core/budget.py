@@ -23,8 +23,8 @@ class Shares:
     system: float = 0.15
     tools: float = 0.10
     files: float = 0.40
-    history: float = 0.27
-    recall: float = 0.08
+    history: float = 0.20
+    recall: float = 0.15
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from .admission import FileChoice
@@ -146,7 +146,9 @@ def _file_items(case: "Case", window: Window, told: Sequence[Sized]) -> Iterator
         new = choice.message.tokens if choice.message else 0
         if choice.path in news:
             new += news.pop(choice.path).tokens
-        yield _file_item(choice, old.pop(choice.path, 0), new)
+        item = _file_item(choice, old.pop(choice.path, 0), new)
+        is_pinned = choice.path in case.ask.pinned
+        yield replace(item, reason=f"pinned; {item.reason}") if is_pinned else item
     for path, sized in news.items():
         yield Item(
             "file", path, old.pop(path, 0) + sized.tokens, "sent", _tidings(sized), sized.tokens

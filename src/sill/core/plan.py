@@ -44,6 +44,7 @@ class Ask:
     rounds: tuple[Sized, ...] = ()
     summary: Sized | None = None
     pins: tuple[Sized, ...] = ()
+    pinned: frozenset[str] = frozenset()  # paths of files that the user pinned
 
     @property
     def fixed(self) -> int:

@@ -71,6 +71,7 @@ class Question:
     references: tuple[Reference, ...] = ()  # what its links lead to, or that they lead nowhere
     linked: tuple[str, ...] = ()
     shares: tuple[tuple[str, float], ...] = ()
+    pinned: tuple[str, ...] = ()  # paths of documents that the user wants to stay
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,7 @@ async def prepare(
         overhead=(await sizer.overhead()).request,
         notices=tuple(told),
         sent=tuple(news),
+        pinned=frozenset(question.pinned),
     )
     offered = await _offers(sizer, call.budget, book.after(told), question.documents)
     linked = _linked(call, ask, book, question) if READER in beside.tools.names else _Linked()

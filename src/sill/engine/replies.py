@@ -84,6 +84,11 @@ def omissions(ready: Prepared) -> list[Notice]:
         for item in ready.plan.items
         if item.kind == "file" and item.fate == "omitted" and item.new
     ]
+    files += [
+        Notice(f"turn {item.name} is not shown to the model: {item.reason}", "warning")
+        for item in ready.plan.items
+        if item.kind == "pin" and item.fate == "omitted"
+    ]
     if not ready.missed:
         return files
     share = f"tool schemas may take {ready.plan.budget.tools:,} tokens"
