@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import stat
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -124,19 +125,27 @@ def examine_index(folder: Path) -> Check:
     database = database_for(folder)
     if not database.exists():
         return Check("index", "note", "none yet", "the first `sill search` makes it")
+    if not _is_sound(database):
+        return Check("index", "note", f"{database} is damaged", "the next search makes it anew")
+    index = Index(folder, database)
     try:
-        index = Index(folder, database)
-        try:
-            status = index.status()
-        finally:
-            index.close()
-    except (sqlite3.Error, SillError) as error:
-        return Check("index", "bad", str(error), "`sill index --full` makes it anew")
+        status = index.status()
+    finally:
+        index.close()
     text = f"{status.files:,} files, {status.passages:,} passages; {status.bytes / 1e6:,.1f} MB"
     if status.problems:
         todo = f"`sill status` names {len(status.problems):,} files that cannot be read"
         return Check("index", "note", text, todo)
     return Check("index", "good", text)
+
+
+def _is_sound(database: Path) -> bool:
+    """Looked at without writing: whoever opens an index for use mends it."""
+    try:
+        with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as connection:
+            return bool(connection.execute("PRAGMA schema_version").fetchone()[0])
+    except sqlite3.Error:
+        return False
 
 
 def examine_permissions(folder: Path) -> list[Check]:
