@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .library import Spent as Spent
     from .library import Started as Started
     from .library import TokenCounter as TokenCounter
+    from .library import ToolUsed as ToolUsed
     from .library import Window as Window
     from .library import Workspace as Workspace
     from .library import open as open
@@ -49,6 +50,7 @@ __all__ = [
     "Spent",
     "Started",
     "TokenCounter",
+    "ToolUsed",
     "Window",
     "Workspace",
     "__version__",

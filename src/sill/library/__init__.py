@@ -4,7 +4,7 @@ from ..core.certificate import Certificate
 from ..core.plan import Item
 from ..core.rank import Hit
 from ..core.references import Reference
-from ..engine.events import Delta, Event, Finished, Notice, Refused, Started
+from ..engine.events import Delta, Event, Finished, Notice, Refused, Started, ToolUsed
 from ..errors import SillError
 from ..ports import Overhead, TokenCounter
 from .proposals import Change, Proposal
@@ -30,6 +30,7 @@ __all__ = [
     "Spent",
     "Started",
     "TokenCounter",
+    "ToolUsed",
     "Window",
     "Workspace",
     "open",
