@@ -258,6 +258,33 @@ def test_stopping_while_a_tool_works_keeps_the_rounds_that_were_done():
     assert turn.messages[-1] == Message("assistant", "More.")
 
 
+def test_a_task_that_is_cancelled_while_a_tool_works_leaves_a_cancelled_turn():
+    working = asyncio.Event()
+
+    class Slow(ScriptedTools):
+        async def call(self, name, arguments, caller):
+            working.set()
+            await asyncio.sleep(60)
+            return ToolOutcome("too late")
+
+    chat = make_chat(calls(("read", {"path": "a"}), text="Wait."), tools={})
+    chat.toolkit = Toolkit(Slow({"read": lambda _: "x"}), chat.counter)
+
+    async def run():
+        asking = asyncio.ensure_future(ask(chat, "go"))
+        await working.wait()
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+
+    asyncio.run(run())
+
+    turn = stored(chat)
+    assert (turn.status, turn.messages) == (
+        "cancelled",
+        (Message("user", "go"), Message("assistant", "Wait.")),
+    )
+
+
 def test_a_failure_after_a_round_leaves_a_failed_turn_with_what_was_done():
     broken = Unreachable("nobody answers", endpoint="x")
     chat = make_chat(calls(("read", {"path": "a"})), [broken], tools={"read": lambda _: "x"})

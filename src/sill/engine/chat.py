@@ -191,9 +191,11 @@ class Chat:
                 return
             for notice in _shortfall(self._finished(*asking.place, reply)):
                 yield notice
+            reply.ended = (
+                None  # the call has ended, the turn has not: whatever stops it now cuts it short
+            )
             brought = await rounds.bring(calls, asking.stop)
             if brought is None:
-                reply.ended = None  # stopped
                 return
             done = len(rounds.done)
             async for used in rounds.take(reply.text, brought):
