@@ -3,7 +3,7 @@
 import re
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing
+from contextlib import AbstractContextManager, aclosing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
@@ -71,9 +71,20 @@ async def _ask(session: Session, app: "App", text: str, shown: tuple[Flow, Stop]
         flow.note(f"sill: [[{plain(link)}]]: there is no such note in this folder")
     for error in gathered.refused:
         flow.note(f"sill: {plain(str(error))}")
-    await show(session, app.ask(session.chat, gathered.question, stop.asked), text, flow)
+    with _room(session, app):
+        await show(session, app.ask(session.chat, gathered.question, stop.asked), text, flow)
     # A linked note that the model reads by itself, as far as it needs it, is no file of the chat.
     session.add_files([path for path in gathered.linked if path not in _left_to_read(session)])
+
+
+def _room(session: Session, app: "App") -> AbstractContextManager[None]:
+    """After `:compact`, half of what is in the window has to leave."""
+    if not session.makes_room:
+        return nullcontext()
+    from ...app.compacting import making_room
+
+    session.makes_room = False
+    return making_room(app, session.meter.used / max(1, app.chat.call.budget.room) / 2)
 
 
 def _left_to_read(session: Session) -> set[str]:

@@ -75,6 +75,15 @@ async def _show_stored(session: Session, name: str) -> None:
     print(ledger(plan, turn.certificate, turn))
 
 
+async def compact(session: Session, given: Given) -> None:
+    await session.app()
+    if session.chat is None or not session.meter.used:
+        raise UsageError("there is nothing to leave the window yet")
+    session.makes_room = True
+    say("the next message makes room: the older half of the window leaves it")
+    say("what leaves is summed up, stays stored, and comes back when it is needed", dim=True)
+
+
 async def files(session: Session, given: Given) -> None:
     match given.words:
         case [] | ["list"]:
@@ -190,6 +199,7 @@ def _quoted(name: str) -> str:
 
 COMMANDS = (
     Command("context", "", "the window: meter and ledger of the last request", context, ("ctx",)),
+    Command("compact", "", "let the older half of the window leave now", compact),
     Command("explain", "[TURN|TEXT]", "what a turn sent, or what TEXT would send", explain),
     Command("files", "add|drop|list", "the files this chat works with", files, (), _file_names),
     Command("add", "FILE…", "put files into the chat", add, (), _any_file),

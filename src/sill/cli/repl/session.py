@@ -27,6 +27,7 @@ class Session:
     started: "Started | None" = None
     finished: "Finished | None" = None
     sources: "Sequence[Reference]" = ()  # of the last answer, as they were numbered
+    makes_room: bool = False  # the next message lets old turns leave
     models: list[str] = field(default_factory=list)  # that the endpoint lists, for completion
     meter: Meter = field(default_factory=Meter)
     cost_since_ms: int = 0  # where `:cost reset` was said
