@@ -1,6 +1,7 @@
 """``sill replay``: a turn again, planned and priced for any model, and sent if asked."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -8,7 +9,7 @@ import click
 from ..app import App
 from ..core.cost import dollars, worst_case
 from ..engine.events import Delta, Event, Finished, Notice, Refused
-from ..engine.prepare import Prepared, Question, prepare
+from ..engine.prepare import Prepared, Question
 from ..engine.replay import question_of
 from ..errors import UsageError
 from ..ports import Store, StoredTurn
@@ -37,7 +38,7 @@ async def _replay(name: str, send: bool, as_json: bool, given: dict[str, Any]) -
         chat = app.chat
         history = await app.store.history_at(turn.id)
         question = await question_of(turn, history, chat.sizer)
-        ready = await prepare(chat.call, chat.counter, chat.sizer, history, question)
+        ready = await chat.plan(turn.chat, replace(question, instead_of=turn.id))
         if isinstance(ready, Refused):
             return conclude(ready)
         report = _report(app, turn, ready)
