@@ -80,7 +80,7 @@ def real_site(
     built_page: Path, tiny_server: LocalServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Site]:
     """A server with a real llama.cpp behind it, whose words mean nothing and whose numbers are exact."""
-    key = {"OPENAI_API_KEY": tiny_server.api_key}
+    key = {"OPENAI_API_KEY": tiny_server.api_key, "LLM_CHAT_REPLY": "48"}  # nonsense need not be long
     opened = Site(tmp_path_factory.mktemp("real"), tiny_server.base_url, variables=key).start()
     yield opened
     opened.stop()
@@ -96,7 +96,9 @@ def opened_page(browser: Any, site: Site, **options: Any) -> Iterator[Any]:
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on(
         "console",
-        lambda message: wrong.append(message.text) if "Content Security Policy" in message.text else None,
+        lambda message: (
+            wrong.append(message.text) if "Content Security Policy" in message.text else None
+        ),
     )
     try:
         context.add_cookies([_session_cookie(site)])
@@ -124,7 +126,9 @@ def _session_cookie(site: Site) -> dict[str, Any]:
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[Any]:
     """A failed test leaves a picture of its page behind."""
     report = yield
-    page = getattr(item, "funcargs", {}).get("page") or getattr(item, "funcargs", {}).get("real_page")
+    page = getattr(item, "funcargs", {}).get("page") or getattr(item, "funcargs", {}).get(
+        "real_page"
+    )
     if call.when == "call" and report.failed and page is not None:
         folder = Path(tempfile.gettempdir(), "sill-failed-pages")
         folder.mkdir(exist_ok=True)

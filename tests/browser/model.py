@@ -1,8 +1,8 @@
 """A model that says what a test wants, over OpenAI's wire, as slowly as the test wants.
 
-    with ScriptedServer() as model:
-        model.says("lime", "Lime goes on in ", "autumn.")        # to a question with this word in it
-        gate = model.holds("long story", "Once ", "upon a time")  # after the first piece it waits for gate.set()
+with ScriptedServer() as model:
+    model.says("lime", "Lime goes on in ", "autumn.")        # to a question with this word in it
+    gate = model.holds("long story", "Once ", "upon a time")  # after the first piece it waits for gate.set()
 """
 
 import json
@@ -62,7 +62,11 @@ class ScriptedServer:
         self._server.server_close()
 
     def line_for(self, body: dict[str, Any]) -> Line:
-        last = str(body["messages"][-1]["content"]) if body.get("messages") else str(body.get("prompt"))
+        last = (
+            str(body["messages"][-1]["content"])
+            if body.get("messages")
+            else str(body.get("prompt"))
+        )
         fitting = (line for line in self.lines if line.word in last)
         return next(fitting, Line("", ["I have nothing to say about that."]))
 

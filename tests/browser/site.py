@@ -48,7 +48,14 @@ class Site:
         if not self.vault.exists():
             shutil.copytree(SAMPLE, self.vault)
         command = [sys.executable, "-m", "sill", "serve", "--no-open", "--token"]
-        command += ["--port", str(self.port), "--vault", str(self.vault), "--base-url", self.endpoint]
+        command += [
+            "--port",
+            str(self.port),
+            "--vault",
+            str(self.vault),
+            "--base-url",
+            self.endpoint,
+        ]
         command += ["--db", str(self.place / "sill.db"), *self.more]
         command += ["--model", self.model] if self.model else []
         with self.log.open("w") as log:
@@ -61,8 +68,14 @@ class Site:
     def _environment(self) -> dict[str, str]:
         home = self.place / "home"
         home.mkdir(exist_ok=True)
-        own = {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "STATE", "CACHE")}
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("SILL_", "LLM_", "OPENAI_"))}
+        own = {
+            f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "STATE", "CACHE")
+        }
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("SILL_", "LLM_", "OPENAI_"))
+        }
         return {
             **kept,
             **own,
@@ -101,12 +114,16 @@ class Site:
                 self.process.wait()
 
     def get(self, path: str, **query: Any) -> Any:
-        answer = httpx.get(f"{self.url}/api/v1{path}", params=query, headers=self._headers, timeout=60)
+        answer = httpx.get(
+            f"{self.url}/api/v1{path}", params=query, headers=self._headers, timeout=60
+        )
         assert answer.status_code == 200, answer.text
         return answer.json()
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
-        answer = httpx.post(f"{self.url}/api/v1{path}", json=body, headers=self._headers, timeout=60)
+        answer = httpx.post(
+            f"{self.url}/api/v1{path}", json=body, headers=self._headers, timeout=60
+        )
         assert answer.status_code < 300, answer.text
         return answer.json()
 

@@ -11,7 +11,10 @@ pytestmark = pytest.mark.slow
 
 
 def test_a_question_with_a_link_gets_an_answer_that_cites_it(page, model: ScriptedServer):
-    model.says("about lime", "Lime goes on in **autumn**, says [[Soil]], not [[Nowhere at all]].\n\n```python\nprint(1)\n```\n")
+    model.says(
+        "about lime",
+        "Lime goes on in **autumn**, says [[Soil]], not [[Nowhere at all]].\n\n```python\nprint(1)\n```\n",
+    )
 
     page.get_by_label("Message", exact=True).press_sequentially("What about lime? See [[soi")
     page.get_by_role("option", name="Soil").first.click()
@@ -88,7 +91,9 @@ def test_a_server_that_dies_in_the_middle_is_waited_for(
             page.get_by_text("The server does not answer").wait_for(state="detached")
             turn = answered(page)
 
-            assert turn.locator(".question .prose").text_content().strip() == "Say it before the crash"
+            assert (
+                turn.locator(".question .prose").text_content().strip() == "Say it before the crash"
+            )
             assert turn.locator(".label").count() == 1
 
             model.says("after the crash", "Here again.")
@@ -97,7 +102,9 @@ def test_a_server_that_dies_in_the_middle_is_waited_for(
         site.stop()
 
 
-def test_answers_and_questions_branch_and_nothing_is_overwritten(page, site: Site, model: ScriptedServer):
+def test_answers_and_questions_branch_and_nothing_is_overwritten(
+    page, site: Site, model: ScriptedServer
+):
     model.says("pick a number", "Seven.")
     first = ask_and_wait(page, "Please pick a number")
     assert answer_of(first) == "Seven."
@@ -141,7 +148,9 @@ def test_the_next_message_can_go_on_from_an_earlier_turn(page, site: Site, model
     page.wait_for_function("() => document.querySelectorAll('article').length === 1")
     ask_and_wait(page, "Some other point")
 
-    assert [text.strip() for text in page.locator("article .question .prose").all_text_contents()] == [
+    assert [
+        text.strip() for text in page.locator("article .question .prose").all_text_contents()
+    ] == [
         "The first point",
         "Some other point",
     ]

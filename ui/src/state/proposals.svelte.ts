@@ -1,6 +1,7 @@
 /** Changes the model proposed: which are open, and asking for one. */
 
 import * as api from "../api/client";
+import { chats } from "./chats.svelte";
 import { conversation } from "./conversation.svelte";
 import { notices } from "./notices.svelte";
 import { route } from "./route.svelte";
@@ -21,6 +22,17 @@ class Proposals {
     }
   }
 
+  /** The files that an instruction links to, as the server reads it. */
+  async linkedIn(instruction: string): Promise<string[]> {
+    try {
+      const { links } = await api.plan({ text: instruction, chat: null, files: [] }, new AbortController().signal);
+      return links.flatMap((link) => (link.path === null ? [] : [link.path]));
+    } catch (error) {
+      notices.failed(error);
+      return [];
+    }
+  }
+
   /** Ask the model for a change; true where a proposal came of it. */
   async propose(instruction: string, files: string[], lines: [number, number] | null = null): Promise<boolean> {
     if (files.length === 0) {
@@ -33,6 +45,8 @@ class Proposals {
     try {
       const answer = await api.propose({ instruction, files, chat: conversation.chat, lines }, stop.signal);
       if (answer.chat && answer.chat !== conversation.chat) {
+        await api.changeChat(answer.chat, { title: instruction.slice(0, 80) }).catch(() => undefined);
+        void chats.load();
         await conversation.open(answer.chat);
         route.go({ chat: answer.chat });
       } else {

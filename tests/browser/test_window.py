@@ -1,0 +1,85 @@
+"""The meter and the ledger: every number on the screen is the server's, and they add up."""
+
+import pytest
+
+from .acts import ask_and_wait, number
+from .site import Site
+
+pytestmark = pytest.mark.slow
+
+
+def shown(page, test_id: str) -> int:
+    return number(page.get_by_test_id(test_id).first.inner_text())
+
+
+def groups(page) -> dict[str, int]:
+    cells = page.locator("td[data-group]")
+    return {cell.get_attribute("data-group"): number(cell.inner_text()) for cell in cells.all()}
+
+
+def items(page) -> list[int]:
+    return [int(cell.get_attribute("data-item-tokens")) for cell in page.locator("[data-item-tokens]").all()]
+
+
+def test_the_numbers_of_a_real_turn_add_up_and_are_the_servers(real_page, real_site: Site):
+    page = real_page
+    turn = ask_and_wait(page, "What about [[Compost]]?")
+    turn.locator(".facts").click()
+    page.get_by_test_id("group-total").wait_for()
+    page.get_by_text("= predicted").wait_for()
+
+    chat = page.evaluate("() => new URLSearchParams(location.hash.slice(1)).get('chat')")
+    stored = real_site.get(f"/chats/{chat}/turns")["turns"][0]
+    plan = real_site.get(f"/turns/{stored['id']}")["plan"]
+    assert shown(page, "window-tokens") == shown(page, "group-total") == plan["window"]
+    assert shown(page, "prompt-tokens") == shown(page, "item-total") == sum(items(page)) == plan["tokens"]
+    assert sum(groups(page).values()) == plan["window"]
+    assert groups(page)["reserve"] == plan["reply"] + plan["margin"]
+    assert stored["certificate"]["kind"] == "exact"
+    assert stored["certificate"]["actual"] == stored["certificate"]["predicted"] == plan["tokens"]
+
+
+def test_the_plan_of_the_next_message_follows_what_is_typed(real_page, real_site: Site):
+    page = real_page
+    page.keyboard.press("Alt+w")
+    page.get_by_test_id("prompt-tokens").wait_for()
+    empty = shown(page, "prompt-tokens")
+
+    page.get_by_label("Message", exact=True).fill("Compare [[Soil]] and [[Compost]].")
+    page.locator("table.items a", has_text="Garden/Soil.md").wait_for()
+
+    asked = {"text": "Compare [[Soil]] and [[Compost]].", "chat": None, "files": []}
+    planned = real_site.post("/plan", asked)
+    assert shown(page, "prompt-tokens") == planned["plan"]["tokens"] == planned["needed"] > empty
+    assert sum(items(page)) == planned["plan"]["tokens"]
+    chips = page.locator(".chips .chip")
+    costs = [number(text) for text in chips.locator(".cost").all_inner_texts()]
+    assert costs == [file["tokens"] for file in planned["files"]]
+
+
+def test_a_file_is_pinned_and_dropped_from_the_ledger_before_sending(page):
+    page.keyboard.press("Alt+w")
+    page.get_by_label("Message", exact=True).fill("Look at [[Rotation]]")
+    page.get_by_role("button", name="Pin Garden/Rotation.md").click()
+    page.get_by_label("Message", exact=True).fill("Look")
+    page.get_by_role("button", name="Drop Garden/Rotation.md").wait_for()
+    with_file = shown(page, "prompt-tokens")
+
+    page.get_by_role("button", name="Drop Garden/Rotation.md").click()
+    page.locator("table.items a", has_text="Garden/Rotation.md").wait_for(state="detached")
+
+    assert shown(page, "prompt-tokens") < with_file
+    page.get_by_label("Message", exact=True).fill("")
+
+
+def test_a_second_turn_is_compared_with_the_first(page, model):
+    model.says("tell me of frost", "Cold.")
+    model.says("and again of frost", "Colder.")
+    ask_and_wait(page, "Please tell me of frost, [[Frost]]")
+    turn = ask_and_wait(page, "and again of frost, [[Frost]]")
+    turn.locator(".facts").click()
+    row = page.locator("table.items tr", has=page.get_by_role("link", name="Weather/Frost.md"))
+    row.wait_for()
+
+    assert row.locator("td").nth(2).inner_text() == "kept"
+    assert row.locator("td").nth(3).inner_text() == "sent"
