@@ -200,7 +200,7 @@ def test_a_request_in_ollamas_words():
         (
             WireMessage("user", "hi"),
             WireMessage("assistant", None, (ToolCall("t1", "read", '{"path":"a"}'),)),
-            WireMessage("tool", "text of a", tool_call_id="t1", name="read"),
+            WireMessage("tool", "text of a", tool_call_id="t1"),
         ),
         max_tokens=9,
         temperature=0.2,

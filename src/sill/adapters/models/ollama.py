@@ -94,9 +94,10 @@ def ollama_body(request: ChatRequest, window: int | None = None) -> Json:
         options["num_ctx"] = window
     if request.temperature is not None:
         options["temperature"] = request.temperature
+    names = {call.id: call.name for message in request.messages for call in message.tool_calls}
     body: Json = {
         "model": request.model,
-        "messages": [_message(message) for message in request.messages],
+        "messages": [_message(message, names) for message in request.messages],
         "options": options,
     }
     if request.tools and request.tool_choice != "none":
@@ -110,15 +111,17 @@ def ollama_body(request: ChatRequest, window: int | None = None) -> Json:
     return {**body, "stream": request.stream, "truncate": False, "shift": False}
 
 
-def _message(message: WireMessage) -> Json:
+def _message(message: WireMessage, names: Mapping[str, str]) -> Json:
+    """``names`` are the tools by the calls' ids, which Ollama does not know."""
     body: Json = {"role": message.role, "content": message.content or ""}
     if message.tool_calls:
         body["tool_calls"] = [
             {"function": {"name": call.name, "arguments": _object(call.arguments)}}
             for call in message.tool_calls
         ]
-    if message.role == "tool" and message.name is not None:
-        body["tool_name"] = message.name
+    name = message.name or names.get(message.tool_call_id or "")
+    if message.role == "tool" and name:
+        body["tool_name"] = name
     return body
 
 
