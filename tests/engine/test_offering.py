@@ -146,6 +146,19 @@ def test_tools_that_leave_no_room_for_the_question_are_not_offered():
     assert chat.model.sent[0].tools == ()
 
 
+def test_tools_that_a_template_leaves_out_are_not_offered():
+    class Blind(WordCounter):
+        async def count_request(self, request):
+            return await super().count_request(replace(request, tools=()))
+
+    chat = make_chat(["ok"], box=LibraryTools(opened))
+    chat.toolkit = Toolkit(LibraryTools(opened), Blind())
+
+    asyncio.run(ask(chat, "go"))
+
+    assert chat.model.sent[0].tools == ()
+
+
 # --- Linked notes ---------------------------------------------------------------------------------
 
 SMALL = Document("small.md", "# Small\n\nA few words.\n")
