@@ -337,6 +337,26 @@ def test_thirty_files_at_16k_take_one_compaction_and_no_result_is_cut():
     assert changes_of_the_prefix(chat) <= 1
 
 
+def test_thirty_files_over_ten_questions_at_16k_take_one_new_epoch():
+    text = "\n".join("ten words stand here in every line of the file" for _ in range(60))
+    replies = []
+    for first in range(0, 30, 3):
+        wanted = [("read", {"path": f"{n}.md"}) for n in range(first, first + 3)]
+        replies += [calls(*wanted), ["read"]]
+    chat = make_chat(*replies, tools={"read": lambda _: text}, window=16_384)
+
+    async def run():
+        for number in range(10):
+            await ask(chat, f"read the next three, {number}", "chat-1" if number else None)
+        return await chat.store.turns("chat-1")
+
+    turns = asyncio.run(run())
+
+    assert [turn.status for turn in turns] == ["complete"] * 10
+    assert turns[-1].epoch.number <= 1
+    assert changes_of_the_prefix(chat) <= 1
+
+
 @pytest.mark.parametrize("window", [4096, 1024, 512])
 def test_thirty_files_in_a_small_window_still_end(window):
     _, events = read_thirty(window, 600)
