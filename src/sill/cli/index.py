@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -17,11 +18,14 @@ _SHOWN_PROBLEMS = 20
 @click.option(
     "--semantic", is_flag=True, help="Fetch the bundled embedder if it is not there (83 MB)."
 )
+@click.option(
+    "--summaries", is_flag=True, help="Let the model sum up files that do not do so themselves."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @embedder_options
 @vault_option
 def index(
-    full: bool, semantic: bool, as_json: bool, embedder: str, embed_model: str, vault: Path | None
+    full: bool, semantic: bool, as_json: bool, embedder: str, embed_model: str, **more: Any
 ) -> int:
     """Bring the index up to date: full text first, then vectors for searching by meaning.
 
@@ -29,7 +33,9 @@ def index(
     it was; a file that was only moved or renamed is never embedded again.
     """
     wanted = "bundled" if semantic and not embedder else embedder
-    status = run_async(_index(full, wanted, embed_model, vault))
+    folder: Path | None = more["vault"]
+    status = run_async(_index(full, wanted, embed_model, folder))
+    run_async(_sum_up(folder, asked=more["summaries"]))
     _show(status, as_json)
     return 0
 
@@ -53,6 +59,30 @@ async def _index(full: bool, embedder: str, embed_model: str, folder: Path | Non
         with Bar("embedding") as bar:
             await vault.embed_pending(bar.show)
         return await vault.status()
+
+
+async def _sum_up(folder: Path | None, *, asked: bool) -> None:
+    """Where it is asked for, or the settings want it."""
+    from ..app import open_app
+    from ..app.summaries import write_summaries
+    from .common import progress, settled
+
+    if not asked and _wish(folder) != "model":
+        return
+    where = settled({"vault": folder})
+    async with opened(folder) as vault, open_app(where.settings, where.folder, progress) as app:
+        with Bar("summing up") as bar:
+            written = await write_summaries(app, vault, bar.show)
+    click.echo(f"sill: {written:,} files summed up by {plain(app.model_name)}", err=True)
+
+
+def _wish(folder: Path | None) -> str | None:
+    from ..paths import config_dir
+    from ..settings import FILE_NAME, find_project_file, load
+
+    project_file = find_project_file((folder or Path.cwd()).resolve())
+    settings = load(user_file=config_dir() / FILE_NAME, project_file=project_file)
+    return settings.get("document_summaries", str)
 
 
 async def _status(embedder: str, embed_model: str, folder: Path | None) -> Status:

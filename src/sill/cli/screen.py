@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Mapping
 from typing import TextIO
@@ -55,6 +56,11 @@ def one_line(text: str, most: int) -> str:
     """The beginning of ``text`` as one line of at most so many characters, safe to print."""
     line = plain(" ".join(text.split()))
     return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def columns() -> int:
+    """Of the terminal; a hundred where there is none."""
+    return shutil.get_terminal_size((100, 24)).columns
 
 
 # --- Colours and links ----------------------------------------------------------------------------

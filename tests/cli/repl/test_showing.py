@@ -27,6 +27,7 @@ HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066
         pytest.param("```\n\x1b]0;title\x07\n```", ["␛]0;title␇"], id="in code too"),
         pytest.param("# One\n## Two", ["One", "", "Two"], id="headings at the margin"),
         pytest.param("```py\nx = 1\n```", ["x = 1"], id="code at the margin, to be copied"),
+        pytest.param("Rain,\nrain.", ["Rain,", "rain."], id="lines end where the model ended them"),
         pytest.param("", [], id="nothing"),
     ],
 )  # fmt: skip

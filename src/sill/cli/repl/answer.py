@@ -160,7 +160,7 @@ def conclude(session: Session, outcome: "Finished | Refused", text: str) -> int:
         session.chat, session.finished = outcome.chat, outcome
         if outcome.plan is not None and session.started is not None:
             session.started = replace(session.started, plan=outcome.plan)
-        if outcome.outcome == "failed":
+        if outcome.outcome in ("failed", "cancelled") and not outcome.text:
             session.unsent = text
     else:
         session.finished, session.unsent = None, text

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ...errors import UsageError
-from ..screen import one_line, painted, plain, say
+from ..screen import columns, one_line, painted, plain, say
 from .session import Given, Session
 from .table import Command
 
@@ -25,8 +25,8 @@ async def search(session: Session, given: Given) -> None:
     for number, hit in enumerate(hits, 1):
         heading = f"  {' › '.join(hit.headings)}" if hit.headings else ""
         place = f"{hit.path}:{hit.lines[0]}-{hit.lines[1]}"
-        print(f"{painted(f'{number:>3} {place}', 'cyan')}{painted(heading, dim=True)}")
-        say(f"      {one_line(plain_text(hit.text), 140)}")
+        print(f"{painted(f'{number:>3} {place}', 'cyan')}{painted(heading)}")
+        say(f"      {one_line(plain_text(hit.text), columns() - 7)}", dim=True)
     if not hits:
         say("nothing found")
 
@@ -42,7 +42,7 @@ async def recall(session: Session, given: Given) -> None:
 
         here = "this chat" if hit.chat == session.chat else one_line(hit.title, 40) or hit.chat[:8]
         print(f"{painted(hit.turn[:8], 'cyan')}  {when(hit.started_ms)}  {plain(here)}")
-        say(f"    {one_line(hit.excerpt, 160)}")
+        say(f"    {one_line(hit.excerpt, columns() - 5)}", dim=True)
     if not found:
         say("nothing found")
 

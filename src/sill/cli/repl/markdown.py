@@ -113,4 +113,8 @@ def _parsed(text: str) -> "Markdown":
     laid_out = Ours("", code_theme="ansi_dark", hyperlinks=False)
     parser = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
     laid_out.parsed = parser.parse(text)
+    for token in laid_out.parsed:
+        for child in token.children or ():
+            # Models end a line where they mean it, in poems and addresses.
+            child.type = "hardbreak" if child.type == "softbreak" else child.type
     return laid_out

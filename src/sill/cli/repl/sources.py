@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..screen import linked, one_line, painted, say
+from ..screen import columns, linked, one_line, painted, say
 
 if TYPE_CHECKING:
     from ...core.references import Reference
@@ -62,7 +62,8 @@ _WORDS = {"read": "read by the model", "search": "found by the model", "quote": 
 
 
 def _about(summary: str) -> list[str]:
-    return [painted(f"    {one_line(summary, _SUMMARY)}", dim=True)] if summary.strip() else []
+    most = min(_SUMMARY, columns() - 5)
+    return [painted(f"    {one_line(summary, most)}", dim=True)] if summary.strip() else []
 
 
 def _summaries(folder: Path, sources: "Sequence[Reference]") -> dict[str, str]:
