@@ -40,7 +40,7 @@ FRAGMENTS = (
     ),
     Fragment(
         "OMITTED_FILES",
-        "If you need an omitted file, say which part.",
+        "If you need an omitted file, read it with a tool if you have one; else say which part.",
         priority=2,
     ),
     Fragment(
