@@ -11,6 +11,10 @@ What differs between the layouts: Sill plans for a window of 8,192 tokens with 5
 nothing is evicted here (the shipped reserve, 2,048 in such a window, would evict); ``sliding`` has a room of
 4,600, so that it slides, and shows the edited file in its old place; only Sill sends its own system prompt.
 
+Then a chat that outgrows its window of 4,096 tokens, with recall and summaries as they are shipped: every third
+question asks for something that has left. Of what the last request showed, ``recall`` says how much the server took
+from its cache in turns without an eviction, and in all.
+
 Answers are scripted, so that every layout carries the same text: the server evaluates the prompt and one
 token. ``cached`` is what it took from its prefix cache. Weights: the two-layer cut, whose tokenizer and
 template are the whole model's.
@@ -19,6 +23,7 @@ template are the whole model's.
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 from _shape import finish, show
@@ -30,14 +35,17 @@ from sill.adapters.models.openai import OpenAIModel
 from sill.adapters.tokens._http import Endpoint
 from sill.adapters.tokens.choose import counter_for
 from sill.adapters.tokens.probe import Probes
+from sill.app.seat import RECALL_INSISTS, RECALL_LEAST
 from sill.core import envelopes
 from sill.core.budget import PROFILES
 from sill.core.documents import Document
+from sill.core.messages import Recall
 from sill.core.prompts import compose
 from sill.core.request import ChatRequest, WireMessage
 from sill.engine.chat import Chat
 from sill.engine.events import Finished
 from sill.engine.prepare import Call, Question
+from sill.engine.recall import Recollection
 from sill.engine.sizing import Sizer
 from sill.ports import Ended, ModelEvent, TextDelta, TokenCounter
 from sill.prompts import load
@@ -198,6 +206,69 @@ async def run_layout(
     return summed(usages)
 
 
+# --- Recall ---------------------------------------------------------------------------------------
+
+RECALL_WINDOW, RECALL_TURNS = 4_096, 36
+THINGS = ["kettle", "ladder", "lantern", "barrow", "bellows", "trowel", "sieve", "anvil", "bucket", "hammock",
+          "compass", "mirror"]  # fmt: skip
+PLACES = ["attic", "cellar", "stable", "orchard", "workshop", "pantry"]
+
+
+def facts(number: int) -> tuple[str, str]:
+    """A thing that is told of, or asked for again eight turns later."""
+    thing = THINGS[number % len(THINGS)]
+    if number % 3 == 2 and number > 8:
+        old = THINGS[(number - 8) % len(THINGS)]
+        return (
+            f"Where did I say the {old} is, and who mended the {old}?",
+            f"You told me about the {old}.",
+        )
+    place = PLACES[number * 5 % len(PLACES)]
+    told = f"The {thing} number {number} is in the {place}; my neighbour mended the {thing} in week {number}."
+    return (
+        told + " It cost more than I thought." * 6,
+        f"Noted: {thing}, {place}. " + "I will remember. " * 20,
+    )
+
+
+async def run_recall(server: LocalServer, counter: TokenCounter) -> dict[str, float]:
+    model = OpenAIModel(server.base_url, server.model_name, server.api_key)
+    said = [facts(number) for number in range(RECALL_TURNS)]
+    profile = replace(PROFILES["chat"], temperature=0.0)
+    call = Call(server.model_name, profile, RECALL_WINDOW, compose(load()["chat"], {}))
+    store = MemoryStore()
+    chat = Chat(
+        store,
+        Scripted(model, [answer for _, answer in said]),
+        counter,
+        Sizer(counter, counter.count, "folded"),
+        call,
+        "bench",
+        recollection=Recollection(store, least=RECALL_LEAST, insists=RECALL_INSISTS),
+        summaries="extract",
+    )
+    id, seen = None, []
+    for question, _ in said:
+        async for event in chat.ask(id, Question(question)):
+            if isinstance(event, Finished):
+                assert event.outcome == "complete", event.reason
+                assert event.certificate.drift == 0, "the prediction must be exact here"
+                id = event.chat
+                turn = await store.turn(event.turn)
+                recalls = sum(isinstance(m.carries, Recall) for m in turn.messages)
+                seen.append((turn.epoch, event.usage.prompt, event.usage.cached or 0, recalls))
+    await model.close()
+    pairs = [(last[1], now[2], last[0] == now[0]) for last, now in pairwise(seen)]
+    steady = [(shown, cached) for shown, cached, is_same in pairs if is_same]
+    return {
+        "turns": len(seen),
+        "evictions": seen[-1][0].number,
+        "recalls": sum(one[3] for one in seen),
+        "reuse_without_eviction": sum(c for _, c in steady) / sum(s for s, _ in steady),
+        "reuse": sum(c for _, c, _ in pairs) / sum(s for s, _, _ in pairs),
+    }
+
+
 def summed(usages: list[tuple[int, int]]) -> Spent:
     evaluated = sum(prompt - cached for prompt, cached in usages)
     cached = sum(cached for _, cached in usages)
@@ -232,10 +303,15 @@ async def measure() -> dict[str, object]:
                     ]
                 else:
                     results[name] = await run_layout(server, counter, script, name == "sliding")
+        with open_local(cut_path(), window=RECALL_WINDOW, linger=0.0) as server:
+            endpoint = Endpoint(server.base_url, client, server.api_key)
+            chosen = await counter_for(server.model_name, endpoint=endpoint, probes=Probes())
+            recall = await run_recall(server, chosen.counter)
     report: dict[str, object] = {
         name: {"evaluated": spent.evaluated, "cached": spent.cached, "reuse": round(spent.reuse, 4)}
         for name, spent in results.items()
     }
+    report["recall"] = {name: round(value, 4) for name, value in recall.items()}
     report["envelope_cost"] = {"prose": round(costs[0], 4), "code": round(costs[1], 4)}
     return report
 
@@ -249,6 +325,9 @@ def main() -> None:
         for name in ("sill", "resend", "sliding")
     ]  # fmt: skip
     show("Prompt tokens over 12 turns", ["layout", "evaluated", "cached", "reuse", "× sill"], rows)
+    kept = report["recall"]
+    print(f"With recall: {kept['turns']} turns, {kept['evictions']} evictions, {kept['recalls']} recalls;"  # type: ignore[index]
+          f" {kept['reuse_without_eviction']:.1%} reused where nothing was evicted, {kept['reuse']:.1%} in all.")  # type: ignore[index]  # fmt: skip
     cost = report["envelope_cost"]
     print(f"The JSON envelope costs {cost['prose']:+.1%} on prose, {cost['code']:+.1%} on code.")  # type: ignore[index]
     finish(report)
