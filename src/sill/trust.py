@@ -17,7 +17,7 @@ from .settings import Settings
 
 _POWERFUL = (
     "base_url", "api_key", "api_key_env", "database", "local_model", "remote_fallback", "embedder",
-    "embed_api_key",
+    "embed_api_key", "document_summaries",
 )  # fmt: skip
 _MONEY = ("limits.", "prices.")
 _LASTING = ("chat_ttl_days",)

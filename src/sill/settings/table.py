@@ -97,11 +97,18 @@ _GLOBAL = {
     "local_window": Spec(int, "context window of the local model", low=256),
     "recall": Spec(bool, "bring back what left the window when a question needs it", True),
     "tools": Spec(str, _TOOLS_HELP, "auto", choices=("auto", "true", "false")),
+    "memory": Spec(bool, "let remembered facts come with the questions they bear on", True),
     "summaries": Spec(
         str,
         "how turns that leave the window are summed up: by sentences of theirs, or by the model",
         "extract",
         choices=("extract", "model", "off"),
+    ),
+    "document_summaries": Spec(
+        str,
+        "what a file is about: from its own words, or by the model where it does not say (`sill index`)",
+        "extract",
+        choices=("extract", "model"),
     ),
     "titles": Spec(
         str,
@@ -127,6 +134,10 @@ _GLOBAL = {
     "remote_fallback": Spec(
         bool, "let a fallback elsewhere answer when the model is on this machine", False
     ),
+    "users.turns_per_minute": Spec(
+        float, "questions a user of a shared server may ask in a minute", 20.0, low=0.1
+    ),
+    "users.streams": Spec(int, "answers a user may have written at once", 3, low=1),
     "limits.request": Spec(float, "most dollars one question may cost", low=0),
     "limits.chat": Spec(float, "most dollars one chat may cost", low=0),
     "limits.day": Spec(float, "most dollars a day may cost, from midnight on", low=0),

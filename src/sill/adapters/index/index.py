@@ -145,9 +145,26 @@ class Index:
     def summary(self, path: str) -> str:
         with self._lock:
             row = self._connection.execute(
-                "SELECT summary FROM files WHERE path = ?", (path,)
+                "SELECT coalesce(nullif(f.summary, ''), s.text, '') FROM files f"
+                " LEFT JOIN summaries s ON s.fingerprint = f.fingerprint WHERE f.path = ?",
+                (path,),
             ).fetchone()
             return row[0] if row else ""
+
+    def unsummarized(self) -> list[tuple[str, str]]:
+        """One path of each text that says nothing about itself and has no summary yet, with its state."""
+        with self._lock:
+            return self._connection.execute(
+                "SELECT min(path), fingerprint FROM files WHERE summary = '' AND fingerprint != ''"
+                " AND size > 0 AND fingerprint NOT IN (SELECT fingerprint FROM summaries)"
+                " GROUP BY fingerprint ORDER BY min(path)"
+            ).fetchall()
+
+    def keep_summary(self, fingerprint: str, text: str, model: str) -> None:
+        with self._lock:
+            self._connection.execute(
+                "INSERT OR REPLACE INTO summaries VALUES (?, ?, ?)", (fingerprint, text, model)
+            )
 
     def paths(self) -> list[str]:
         with self._lock:

@@ -14,6 +14,13 @@ INDEXES = {
     "aliases_file": "aliases (file)",
 }
 
+# What a model wrote about texts that say nothing about themselves, by the state of the text.
+_SUMMARIES = """
+CREATE TABLE IF NOT EXISTS summaries (
+  fingerprint TEXT PRIMARY KEY, text TEXT NOT NULL, model TEXT NOT NULL
+) WITHOUT ROWID
+"""
+
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE files (
@@ -116,6 +123,7 @@ def _opened(database: Path) -> sqlite3.Connection:
         if version != VERSION:
             _make(connection, version)
         connection.execute("SELECT count(*) FROM meta").fetchone()
+        connection.execute(_SUMMARIES)
     except BaseException:
         connection.close()
         raise

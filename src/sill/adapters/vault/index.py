@@ -94,6 +94,14 @@ class DiskVault:
     async def summary(self, path: str) -> str:
         return await asyncio.to_thread(self.index.summary, path)
 
+    async def unsummarized(self) -> list[tuple[str, str]]:
+        """Path and state of each text that says nothing about itself and has no summary yet."""
+        return await asyncio.to_thread(self.index.unsummarized)
+
+    async def keep_summary(self, fingerprint: str, text: str, model: str) -> None:
+        """What a model wrote about the text of this state, wherever the file goes."""
+        await asyncio.to_thread(self.index.keep_summary, fingerprint, text, model)
+
     async def status(self) -> Status:
         return await asyncio.to_thread(self.index.status)
 
