@@ -18,6 +18,7 @@ class Line:
     word: str
     pieces: Sequence[str]
     gate: threading.Event | None = None
+    call: tuple[str, str] | None = None  # a tool and its arguments, used before anything is said
 
 
 @dataclass(slots=True)
@@ -33,6 +34,9 @@ class ScriptedServer:
         gate = threading.Event()
         self.lines.insert(0, Line(word, pieces, gate))
         return gate
+
+    def uses(self, word: str, tool: str, arguments: dict[str, Any], then: str) -> None:
+        self.lines.insert(0, Line(word, [then], call=(tool, json.dumps(arguments))))
 
     def proposes(self, word: str, message: str, *ops: dict[str, str]) -> None:
         self.says(word, json.dumps({"assistant_message": message, "ops": list(ops)}))
@@ -98,6 +102,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Connection", "close")
         self.end_headers()
         try:
+            if line.call is not None:
+                return self._call(*line.call)
             for number, piece in enumerate(line.pieces):
                 if number > 0 and line.gate is not None:
                     line.gate.wait(60)
@@ -107,6 +113,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"data: [DONE]\n\n")
         except OSError:
             pass  # the reader stopped
+        self.close_connection = True
+
+    def _call(self, tool: str, arguments: str) -> None:
+        call = {"index": 0, "id": "call-1", "type": "function", "function": {"name": tool, "arguments": arguments}}
+        self._event({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]})
+        self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+        self._event({"choices": [], "usage": USAGE})
+        self.wfile.write(b"data: [DONE]\n\n")
         self.close_connection = True
 
     def _event(self, value: dict[str, Any]) -> None:
