@@ -122,7 +122,10 @@ class StoredProposal:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A fact the user or the model asked to remember; ``turn`` is where it came from, if anywhere."""
+    """A fact the user or the model asked to remember; ``turn`` is where it came from, if anywhere.
+
+    ``document`` is the path it is about, where Sill noted by itself that a document is used often.
+    """
 
     id: str
     workspace: str
@@ -130,3 +133,4 @@ class Note:
     turn: str = ""
     created_ms: int = 0
     updated_ms: int = 0
+    document: str = ""

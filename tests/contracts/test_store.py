@@ -552,6 +552,40 @@ def test_proposals_remember_who_decided(keep):
     keep(check)
 
 
+def test_a_document_is_noted_once_and_never_again_once_it_was_forgotten(keep):
+    async def check(store):
+        assert await store.note_document("w", "a.md", "a.md is used often")
+        assert not await store.note_document("w", "a.md", "again")
+        assert await store.note_document("elsewhere", "a.md", "a.md is used often")
+        (note,) = await store.notes("w")
+        assert (note.text, note.turn, note.document) == ("a.md is used often", "", "a.md")
+        await store.change_note(note.id, "a.md: ask Ann")
+        assert [one.text for one in await store.notes("w")] == ["a.md: ask Ann"]
+        await store.forget_note(note.id)
+
+        assert await store.notes("w") == []
+        assert not await store.note_document("w", "a.md", "again")
+        assert [one.document for one in await store.notes("elsewhere")] == ["a.md"]
+
+    keep(check)
+
+
+def test_references_are_told_by_turn(keep):
+    async def check(store):
+        here, there = await store.new_chat("w"), await store.new_chat("elsewhere")
+        for chat, status, references in (
+            (here, "complete", "[1]"),
+            (here, "failed", "[2]"),
+            (there, "complete", "[3]"),
+        ):
+            turn = await store.begin(chat, opening("question"))
+            await store.finish(turn, Closing(status, (), references=references))
+
+        assert await store.referred_to("w") == [(here, "[1]")]
+
+    keep(check)
+
+
 def test_notes_are_kept_by_workspace(keep):
     async def check(store):
         one = await store.note("w", "tea, no sugar\x00", "turn-1")

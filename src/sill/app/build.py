@@ -23,6 +23,7 @@ from ..records import Attempt
 from ..settings import Settings
 from .connect import Connection, Progress
 from .gather import Gathered, gather
+from .notes import Habits, habits_of, notebook_of
 from .pins import with_pinned
 from .seat import Seat, Seats, limits, shown_price
 from .titles import TitleBy, name_chat, title_by
@@ -43,6 +44,7 @@ class App:
     seats: Sequence[Seat]  # one for each of the failover's places
     max_file_bytes: int
     titles: TitleBy = "extract"
+    habits: Habits | None = None  # without it, no document is remembered by itself
     _stop: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -114,6 +116,8 @@ class App:
                 yield event
                 if isinstance(event, Finished) and not is_named and self.titles == "model":
                     await name_chat(self, event.chat, "model")  # nobody waits for it
+                if isinstance(event, Finished) and self.habits is not None:
+                    await self.habits.learn(event)
 
     async def _settle(self, finished: Finished, question: Question) -> None:
         is_cut = finished.outcome in CUT and finished.text
@@ -226,6 +230,7 @@ async def open_over(store: Store, ground: Ground, profile: str = "chat") -> Asyn
         purse = Purse(store, limits(settings))
         seats = Seats(settings, profile, store, stack, progress, str(folder), purse, ground.counter)
         seats.tools = tools_of(settings, store, folder, stack)
+        seats.notebook = notebook_of(settings, store, folder) if profile == "chat" else None
         failover = Failover(seats.arrange())
         await failover.open(lambda text: progress(f"sill: {text}"))
         yield App(
@@ -236,6 +241,7 @@ async def open_over(store: Store, ground: Ground, profile: str = "chat") -> Asyn
             seats=seats.all,
             max_file_bytes=settings.get("max_file_bytes", int) or 0,
             titles=title_by(settings.get("titles", str)),
+            habits=habits_of(settings, store, folder) if profile == "chat" else None,
         )
 
 

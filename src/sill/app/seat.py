@@ -18,6 +18,7 @@ from ..engine.chat import Chat
 from ..engine.compact import SummaryBy
 from ..engine.failover import Place
 from ..engine.money import Limits, Purse, Till
+from ..engine.notes import Notebook
 from ..engine.offering import Toolkit
 from ..engine.prepare import Call
 from ..engine.recall import Recollection
@@ -75,6 +76,7 @@ class Seats:
     all: list[Seat] = field(default_factory=list)
     recollection: Recollection | None = None
     tools: ToolBox | None = None
+    notebook: Notebook | None = None
 
     def __post_init__(self) -> None:
         recalls = self.settings.get("recall", bool) is not False
@@ -161,6 +163,7 @@ class Seats:
             till=self._till(model, price),
             wire=model.wire,
             recollection=self.recollection,
+            notebook=self.notebook,
             summaries=summary_by(self.settings.get("summaries", str)),
             toolkit=Toolkit(self.tools, counted.counter) if self.tools and may_call else None,
         )

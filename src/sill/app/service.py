@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -15,7 +15,7 @@ from ..engine.complete import Writer
 from ..engine.editing import Editing
 from ..errors import ProviderError, SillError, StoreError
 from ..ports import Store
-from ..settings import Settings
+from ..settings import Settings, Value
 from .build import App, Ground, open_over, open_storage
 from .complete import TextProfile, open_writer
 from .edits import Edits, editor_for, open_edits
@@ -23,7 +23,21 @@ from .running import Turns
 from .vault import vault_of
 
 LOCAL_OWNER = "local"
+EDITOR = "editor"
 log = logging.getLogger("sill.service")
+
+
+def without_tools(settings: Settings) -> Settings:
+    never = Value("false", "flag", "of the editor API")
+    return replace(
+        settings,
+        values={
+            **settings.values,
+            "tools": never,
+            "profile.chat.tools": never,
+            "memory": Value(False, "flag", "of the editor API"),
+        },
+    )
 
 
 @dataclass(slots=True)
@@ -116,8 +130,12 @@ class Desk:
         return str(self.folder)
 
     def lazy(self, profile: str = "chat") -> Lazy:
+        """``EDITOR`` is a chat that has no tools: whoever holds the files elsewhere means those alone."""
         if profile not in self._apps:
-            self._apps[profile] = Lazy(lambda: open_over(self.store, self.ground, profile))
+            ground, own = self.ground, profile
+            if profile == EDITOR:
+                ground, own = replace(ground, settings=without_tools(ground.settings)), "chat"
+            self._apps[profile] = Lazy(lambda: open_over(self.store, ground, own))
         return self._apps[profile]
 
     async def app(self, profile: str = "chat") -> App:

@@ -29,7 +29,7 @@ _SQUARE = "|".join(
     )
 )
 _POSING = (
-    r'\s*"type"\s*:\s*"(?:virtual_file_|recalled_turns|earlier_turns|pinned_turn|proposal_news)'
+    r'\s*"type"\s*:\s*"(?:virtual_file_|recalled_turns|earlier_turns|pinned_turn|proposal_news|remembered_facts)'
 )
 
 # Each pattern begins with one set of characters, which is what a search can skip to.

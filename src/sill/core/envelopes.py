@@ -5,7 +5,7 @@ Reading an envelope gives the file's text back exactly.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .control import neutral_json
@@ -21,6 +21,7 @@ from .messages import (
     Pinned,
     ProposalNews,
     Recall,
+    Remembered,
     Summary,
 )
 
@@ -115,6 +116,16 @@ def news(content: str, told: tuple[str, ...] = ()) -> Message:
         {"type": "proposal_news", "schema_version": SCHEMA_VERSION, "content": content},
         ProposalNews(told),
     )
+
+
+def remembered(carried: Remembered, facts: Sequence[str], withdrawn: Sequence[str]) -> Message:
+    """Facts that were remembered in other chats or before; ``withdrawn`` ones were told and hold no more."""
+    fields: dict[str, Any] = {
+        "type": "remembered_facts",
+        "schema_version": SCHEMA_VERSION,
+        "facts": list(facts),
+    }
+    return _message(fields | ({"no_longer_true": list(withdrawn)} if withdrawn else {}), carried)
 
 
 def read(message: Message) -> dict[str, Any]:

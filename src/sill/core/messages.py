@@ -103,7 +103,18 @@ class ProposalNews:
     told: tuple[str, ...] = ()
 
 
-Hidden = FileState | FileDelta | FileNotice | Recall | Summary | Pinned | ProposalNews
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The message tells facts that are remembered for the folder, by their ids in its order.
+
+    ``withdrawn`` were told before and hold no more.
+    """
+
+    ids: tuple[str, ...]
+    withdrawn: tuple[str, ...] = ()
+
+
+Hidden = FileState | FileDelta | FileNotice | Recall | Summary | Pinned | ProposalNews | Remembered
 Carried = Hidden | ToolCalls | ToolResult
 
 

@@ -29,6 +29,7 @@ from .cited import cited, remarks
 from .compact import Carrying, SummaryBy
 from .events import Delta, Event, Finished, Notice, Refused, Started, Thought
 from .money import Afforded, Till, at_most, held, paid, refusal
+from .notes import Notebook
 from .offering import Toolkit
 from .planning import Desk, planned_question
 from .prepare import Call, Prepared, Question
@@ -65,6 +66,7 @@ class Chat:
     learned: str = ""  # what a refusal of the endpoint has taught
     recollection: Recollection | None = None  # without it, what left the window stays out
     toolkit: Toolkit | None = None  # without it, no tools are offered
+    notebook: Notebook | None = None  # without it, nothing that is remembered comes along
     summaries: SummaryBy = "off"  # how what leaves the window is summed up
     _plans: dict[str, Plan] = field(default_factory=dict)  # of the last turns
 
@@ -114,6 +116,7 @@ class Chat:
             self.toolkit,
             carrying,
             self._plans,
+            self.notebook,
         )
         return await planned_question(desk, chat, question, history)
 

@@ -10,6 +10,7 @@ from ..core.usage import plan_from_json
 from ..ports import History, Store, TokenCounter
 from .compact import Carrying
 from .events import Refused
+from .notes import Asked, Notebook
 from .offering import Toolkit
 from .prepare import Beside, Call, Prepared, Question, Toolset, prepare
 from .proposals import as_told, fates, untold
@@ -29,6 +30,7 @@ class Desk:
     toolkit: Toolkit | None = None
     carrying: Carrying | None = None  # without it, what leaves the window is not summed up
     plans: Mapping[str, Plan] = field(default_factory=dict)  # of turns that need not be looked up
+    notebook: Notebook | None = None  # without it, nothing that is remembered comes along
 
 
 async def planned_question(
@@ -50,8 +52,16 @@ async def planned_question(
         )
 
     async def ready(tools: Toolset) -> Prepared | Refused:
-        beside = Beside(tools, told)
-        return await prepare(call, desk.counter, desk.sizer, history, question, recalling, beside)
+        async def prepared(facts: tuple[Message, ...]) -> Prepared | Refused:
+            with_it = Beside(tools, (*told, *facts))
+            return await prepare(
+                call, desk.counter, desk.sizer, history, question, recalling, with_it
+            )
+
+        if desk.notebook is None:
+            return await prepared(())
+        asked = Asked(question.text, history, call, desk.sizer)
+        return await desk.notebook.carried(asked, prepared)
 
     if desk.toolkit is None:
         return await ready(Toolset())

@@ -9,7 +9,7 @@ from ..core.budget import Budget, Profile, budget
 from ..core.certificate import Certificate, Counts
 from ..core.changes import outline_of
 from ..core.documents import Document
-from ..core.messages import FileStamp, Message, ProposalNews, Sized, Turn
+from ..core.messages import FileStamp, Message, ProposalNews, Remembered, Sized, Turn
 from ..core.plan import Ask, Item, OverBudget, Plan, plan_context
 from ..core.references import Reference
 from ..core.render import Layout, render
@@ -340,4 +340,11 @@ def _explained(plan: Plan, ask: Ask, tools: Toolset, linked: _Linked) -> Plan:
 def _news_items(ask: Ask) -> list[Item]:
     told = [one.tokens for one in ask.sent if isinstance(one.message.carries, ProposalNews)]
     why = "what became of proposed edits"
-    return [Item("news", "proposals", tokens, "sent", why, tokens) for tokens in told]
+    items = [Item("news", "proposals", tokens, "sent", why, tokens) for tokens in told]
+    for one in ask.sent:
+        if isinstance(one.message.carries, Remembered):
+            count = len(one.message.carries.ids)
+            name = f"{count:,} remembered fact{'s' * (count != 1)}"
+            why = "of this folder's memory; they bear on the question"
+            items.append(Item("recall", name, one.tokens, "sent", why, one.tokens))
+    return items

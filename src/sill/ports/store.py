@@ -63,7 +63,9 @@ class Opening:
     epoch: Epoch
     plan: str
     request: bytes
-    instead_of: str | None = None  # the turn that it stands beside; else it continues the chat's last one
+    instead_of: str | None = (
+        None  # the turn that it stands beside; else it continues the chat's last one
+    )
 
     def begun_by(self, turn: str) -> "Opening":
         """With this turn's own id where a new epoch keeps no earlier one."""
@@ -83,7 +85,9 @@ class Closing:
     usage: Usage | None = None
     took_ms: int = 0
     references: str = ""  # what the reply refers to, as JSON
-    plan: str = ""  # of the last request and the epoch it left, where tool rounds followed the first
+    plan: str = (
+        ""  # of the last request and the epoch it left, where tool rounds followed the first
+    )
     epoch: Epoch | None = None
 
 
@@ -258,12 +262,22 @@ class Store(Protocol):
         """Remember; the note's id."""
         ...
 
+    async def note_document(self, workspace: str, path: str, text: str) -> bool:
+        """Remember this of a document; False if something is, or was and has been forgotten."""
+        ...
+
     async def change_note(self, note: str, text: str) -> None: ...
 
-    async def forget_note(self, note: str) -> None: ...
+    async def forget_note(self, note: str) -> None:
+        """What was noted of a document is not noted again by itself."""
+        ...
 
     async def notes(self, workspace: str) -> list[Note]:
         """Oldest first."""
+        ...
+
+    async def referred_to(self, workspace: str) -> list[tuple[str, str]]:
+        """Of every complete turn of the workspace its chat and its references as they were stored."""
         ...
 
     async def known_counts(

@@ -371,14 +371,30 @@ class MemoryStore:
         self._notes[id] = Note(id, workspace, text, turn, now, now)
         return id
 
+    async def note_document(self, workspace: str, path: str, text: str) -> bool:
+        if any((n.workspace, n.document) == (workspace, path) for n in self._notes.values()):
+            return False
+        id, now = self._id("note"), self._clock()
+        self._notes[id] = Note(id, workspace, text, "", now, now, path)
+        return True
+
     async def change_note(self, note: str, text: str) -> None:
         self._notes[note] = replace(self._notes[note], text=text, updated_ms=self._clock())
 
     async def forget_note(self, note: str) -> None:
-        self._notes.pop(note, None)
+        if note in self._notes and self._notes[note].document:
+            self._notes[note] = replace(self._notes[note], text="")
+        else:
+            self._notes.pop(note, None)
 
     async def notes(self, workspace: str) -> list[Note]:
-        return [note for note in self._notes.values() if note.workspace == workspace]
+        here = (note for note in self._notes.values() if note.workspace == workspace)
+        return [note for note in here if note.text or not note.document]
+
+    async def referred_to(self, workspace: str) -> list[tuple[str, str]]:
+        here = [turn for turn in self._turns.values() if turn.status == "complete"]
+        infos = {chat: one.info for chat, one in self._chats.items()}
+        return [(t.chat, t.references) for t in here if infos[t.chat].workspace == workspace]
 
     def _id(self, kind: str) -> str:
         self._made[kind] += 1

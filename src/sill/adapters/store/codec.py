@@ -17,6 +17,7 @@ from ...core.messages import (
     Pinned,
     ProposalNews,
     Recall,
+    Remembered,
     Summary,
     ToolCall,
     ToolCalls,
@@ -98,6 +99,8 @@ def carried_text(carries: Carried | None) -> str:
             fields = ["summary", until, covered]
         case Pinned(turn=turn):
             fields = ["pinned", turn]
+        case Remembered(ids=ids, withdrawn=withdrawn):
+            fields = ["remembered", ids, withdrawn]
         case never:
             assert_never(never)
     return dumps(fields)
@@ -125,6 +128,8 @@ def carried(text: str) -> Carried | None:
             return Summary(until, turns)
         case ["pinned", turn]:
             return Pinned(turn)
+        case ["remembered", ids, withdrawn]:
+            return Remembered(tuple(ids), tuple(withdrawn))
         case unknown:
             raise ValueError(f"a message carries {unknown[0]!r}, which this version does not know")
 

@@ -70,6 +70,26 @@ async def add_note(transaction: Transaction, id: str, workspace: str, text: str,
     )
 
 
+async def note_document(
+    transaction: Transaction, id: str, workspace: str, path: str, text: str
+) -> bool:
+    """Whether it was written: a document has one note in a workspace, ever."""
+    here = (transaction.owner, workspace, path)
+    known = await transaction.row(
+        "SELECT 1 FROM memories WHERE owner = ? AND workspace = ? AND document = ?", *here
+    )
+    if known is not None:
+        return False
+    await transaction.run(
+        "INSERT INTO memories (owner, workspace, document, id, text, turn, created, updated)"
+        f" VALUES (?, ?, ?, ?, ?, '', {transaction.now}, {transaction.now})",
+        *here,
+        id,
+        codec.as_bytes(text),
+    )
+    return True
+
+
 async def change_note(transaction: Transaction, id: str, text: str) -> None:
     if not await transaction.run(
         f"UPDATE memories SET text = ?, updated = {transaction.now} WHERE owner = ? AND id = ?",
@@ -81,14 +101,17 @@ async def change_note(transaction: Transaction, id: str, text: str) -> None:
 
 
 async def forget_note(transaction: Transaction, id: str) -> None:
-    await transaction.run("DELETE FROM memories WHERE owner = ? AND id = ?", transaction.owner, id)
+    """Of a document's an empty row stays, so that it is not noted again."""
+    here = (transaction.owner, id)
+    await transaction.run("DELETE FROM memories WHERE owner = ? AND id = ? AND document = ''", *here)
+    await transaction.run("UPDATE memories SET text = ? WHERE owner = ? AND id = ?", b"", *here)
 
 
 async def notes(transaction: Transaction, workspace: str | None) -> list[Note]:
-    """Oldest first; None: of all workspaces."""
+    """Oldest first; None: of all workspaces, with what is left of those that were forgotten."""
     rows = await transaction.rows(
-        "SELECT id, workspace, text, turn, created, updated FROM memories WHERE owner = ?"
-        + ("" if workspace is None else " AND workspace = ?")
+        "SELECT id, workspace, text, turn, created, updated, document FROM memories WHERE owner = ?"
+        + ("" if workspace is None else " AND workspace = ? AND (document = '' OR length(text) > 0)")
         + " ORDER BY key",
         transaction.owner,
         *([] if workspace is None else [workspace]),
@@ -99,8 +122,8 @@ async def notes(transaction: Transaction, workspace: str | None) -> list[Note]:
 async def put_notes(transaction: Transaction, notes: Iterable[Note]) -> None:
     """As they were."""
     await transaction.many(
-        "INSERT INTO memories (owner, id, workspace, text, turn, created, updated)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO memories (owner, id, workspace, text, turn, created, updated, document)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (
                 transaction.owner,
@@ -110,7 +133,19 @@ async def put_notes(transaction: Transaction, notes: Iterable[Note]) -> None:
                 note.turn,
                 note.created_ms,
                 note.updated_ms,
+                note.document,
             )
             for note in notes
         ],
     )
+
+
+async def referred_to(transaction: Transaction, workspace: str) -> list[tuple[str, str]]:
+    rows = await transaction.rows(
+        "SELECT chats.id, turns.refs FROM turns JOIN chats ON chats.key = turns.chat"
+        " WHERE chats.owner = ? AND chats.workspace = ? AND turns.status = 'complete'"
+        " ORDER BY turns.key",
+        transaction.owner,
+        workspace,
+    )
+    return [(chat, references) for chat, references in rows]

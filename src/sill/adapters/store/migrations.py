@@ -44,7 +44,17 @@ def meanings(is_sqlite: bool) -> Statements:
     return [*schema.statements(schema.MEANINGS.format(**dialect)), *guards, "DROP TABLE prices"]
 
 
-STEPS: tuple[Callable[[bool], Statements], ...] = (first_tables, accounts, pins, meanings)
+def noted_documents(is_sqlite: bool) -> Statements:
+    return schema.statements(schema.NOTED_DOCUMENTS)
+
+
+STEPS: tuple[Callable[[bool], Statements], ...] = (
+    first_tables,
+    accounts,
+    pins,
+    meanings,
+    noted_documents,
+)
 
 APPLIED = "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)"
 

@@ -128,6 +128,10 @@ CREATE TABLE meanings (
 CREATE INDEX meanings_of_owner ON meanings (owner, model)
 """
 
+NOTED_DOCUMENTS = """
+ALTER TABLE memories ADD COLUMN document TEXT NOT NULL DEFAULT ''
+"""
+
 PINS = """
 CREATE TABLE pins (
   key {key}, owner TEXT NOT NULL, chat {int} NOT NULL REFERENCES chats (key), turn TEXT NOT NULL,

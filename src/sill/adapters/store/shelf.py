@@ -147,6 +147,10 @@ class Shelf:
         await self._database.write(lambda t: desk.add_note(t, id, workspace, text, turn))
         return id
 
+    async def note_document(self, workspace: str, path: str, text: str) -> bool:
+        id = new_id()
+        return await self._database.write(lambda t: desk.note_document(t, id, workspace, path, text))
+
     async def change_note(self, note: str, text: str) -> None:
         await self._database.write(lambda t: desk.change_note(t, note, text))
 
@@ -155,6 +159,9 @@ class Shelf:
 
     async def notes(self, workspace: str) -> list[Note]:
         return await self._database.read(lambda t: desk.notes(t, workspace))
+
+    async def referred_to(self, workspace: str) -> list[tuple[str, str]]:
+        return await self._database.read(lambda t: desk.referred_to(t, workspace))
 
     # --- Counts ----------------------------------------------------------------------------------
 

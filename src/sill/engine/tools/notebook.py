@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...core.memory import Postings
-from ...core.stems import terms
+from ...core.notes import matching
 from ...core.tools import Tool
 from ...ports import Caller, Store, ToolOutcome
 from ...records import Note
@@ -61,12 +60,4 @@ class MemoryTools:
 
 def relevant(notes: Sequence[Note], query: str) -> list[Note]:
     """Notes that share a word with the query, best first; all of them, newest first, for a query without words."""
-    wanted = dict.fromkeys(terms(query), 1.0)
-    if not wanted:
-        return list(reversed(notes))
-    postings = Postings()
-    for place, note in enumerate(notes):
-        postings.add(place, terms(note.text))
-    scores = postings.scores(wanted)
-    hits = [place for place, score in enumerate(scores) if score > 0]
-    return [notes[place] for place in sorted(hits, key=lambda place: (-scores[place], -place))]
+    return [notes[place] for place in matching([note.text for note in notes], query)]
