@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sill.cli.screen import json_text, plain
+from sill.cli.screen import Pieces, json_text, plain
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,16 @@ def test_no_control_bytes_come_out(text):
 
     assert not any(ord(c) < 0x20 and c not in "\n\t" for c in shown)
     assert not any(0x7F <= ord(c) < 0xA0 or 0xD800 <= ord(c) < 0xE000 for c in shown)
+
+
+@settings(max_examples=500)
+@given(
+    st.lists(st.text(st.sampled_from("ab\u200d\u200c👩🔬\u202e\x1b世"), max_size=4), max_size=12)
+)
+def test_pieces_are_as_safe_as_the_whole(pieces):
+    shown = Pieces()
+
+    assert "".join([*map(shown.add, pieces), shown.end()]) == plain("".join(pieces))
 
 
 @settings(max_examples=1000)

@@ -14,7 +14,8 @@ from ..engine.events import Delta, Finished, Notice, Refused, Started, ToolUsed
 from ..errors import FileRefused, UsageError
 from .common import endpoint_options, opened, run_async
 from .money import in_dollars
-from .screen import Waiting, json_text, plain
+from .repl.sources import tell_sources, worth_showing
+from .screen import Pieces, Waiting, json_text, plain, types_in
 
 
 @click.command("ask")
@@ -24,6 +25,7 @@ from .screen import Waiting, json_text, plain
     "--file",
     "files",
     multiple=True,
+    type=click.Path(),
     metavar="FILE",
     help="Send this file along (repeatable).",
 )
@@ -55,7 +57,7 @@ def command(
     """
     if question is None or question == "-":
         question = _from_stdin()
-    elif not sys.stdin.isatty():
+    elif not types_in():
         question = with_data(question, _read_stdin())
     if no_stream:
         given["flags"] = {"profile.chat.stream": False}
@@ -92,16 +94,18 @@ async def answer(
             tell_unresolved(gathered.unresolved)
         chat = await app.latest_chat() if manner.go_on else None
         outcome: Finished | Refused | None = None
-        waiting = Waiting(is_silent=manner.quiet)
+        started: Started | None = None
+        waiting, pieces = Waiting(is_silent=manner.quiet), Pieces()
         printed = ""
         async for event in app.ask(chat, gathered.question):
             waiting.clear()
             match event:
                 case Started(certificate=certificate):
+                    started = event
                     waiting.show(f"{certificate.predicted:,} tokens sent; Ctrl-C stops …")
                 case Delta(text=text):
                     if stream and not as_json:
-                        click.echo(plain(text), nl=False)
+                        click.echo(pieces.add(text), nl=False)
                         sys.stdout.flush()
                     printed += text
                 case Notice(text=text):
@@ -120,8 +124,9 @@ async def answer(
         elif isinstance(outcome, Finished):
             if not stream:
                 click.echo(plain(outcome.text), nl=False)
-            if printed and not printed.endswith("\n"):
-                click.echo()
+            click.echo(pieces.end(), nl=printed != "" and not printed.endswith("\n"))
+            if not manner.quiet and sys.stdout.isatty() and sys.stderr.isatty():
+                await tell_sources(worth_showing(outcome.references, started), app.folder, err=True)
         return conclude(outcome, quiet=as_json)
 
 
@@ -184,7 +189,7 @@ def report(app: App, outcome: Finished | Refused) -> dict[str, Any]:
 
 
 def _from_stdin() -> str:
-    if sys.stdin.isatty():
+    if types_in():
         raise UsageError("there is no question", hint='sill ask "…", or pipe it in')
     text = _read_stdin()
     if not text.strip():
@@ -193,7 +198,10 @@ def _from_stdin() -> str:
 
 
 def _read_stdin() -> str:
+    """Nothing where standard input is closed."""
     try:
-        return sys.stdin.buffer.read().decode("utf-8")
+        return sys.stdin.buffer.read().decode("utf-8") if sys.stdin else ""
     except UnicodeDecodeError:
         raise FileRefused("standard input", "not UTF-8 text") from None
+    except OSError:
+        return ""

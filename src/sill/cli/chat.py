@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .common import Where, endpoint_options, progress, run_async, settled
+from .screen import types_in
 
 if TYPE_CHECKING:
     from .repl.session import Session
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 @click.option(
     "-c", "--continue", "go_on", is_flag=True, help="Go on with the folder's latest chat."
 )
-@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.argument("files", nargs=-1, type=click.Path(), metavar="[FILE]...")
 @endpoint_options
 def command(with_files: bool, go_on: bool, files: tuple[str, ...], **given: Any) -> int:
     """Talk with a model about the files of a folder. `sill` alone does the same.
@@ -44,7 +45,7 @@ async def converse(
     from .repl.desk import Desk
     from .repl.session import Session
 
-    is_interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    is_interactive = types_in() and sys.stdout.isatty()
     session = Session(
         Desk(given, where, progress), list(files), go_on=go_on, is_interactive=is_interactive
     )
@@ -65,7 +66,7 @@ async def _read_lines(session: "Session") -> None:
     from .repl.loop import handle
 
     await session.app()  # a wrong setting is told before anything is read
-    for text in messages(sys.stdin):
+    for text in messages(sys.stdin or ()):
         session.unsent = ""
         await handle(session, text)
         if session.leaving:

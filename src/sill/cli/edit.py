@@ -26,7 +26,7 @@ from .screen import Waiting, json_text, plain
 
 @click.command("edit")
 @click.argument("instruction")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @click.option("--selection", metavar="L1:L2", help="Lines of the first FILE that are meant.")
 @click.option("-y", "--yes", is_flag=True, help="Apply everything without asking.")
 @click.option(

@@ -10,7 +10,7 @@ import click
 from ..core.diff import DiffLine, Hunk
 from ..core.proposal import FilePreview, Preview
 from ..core.rewrite import new_side
-from .screen import painted, plain
+from .screen import painted, plain, types_in
 
 _COLOUR = {"-": "red", "+": "green"}
 _HELP = """\
@@ -120,4 +120,4 @@ def _shown(line: DiffLine) -> str:
 
 
 def is_interactive() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty()
+    return types_in() and sys.stdout.isatty()

@@ -16,7 +16,7 @@ from ..ports import Store, StoredTurn
 from .ask import conclude
 from .common import endpoint_options, opened, run_async
 from .explain import ledger
-from .screen import json_text, plain
+from .screen import Pieces, json_text, plain
 
 
 @click.command("replay")
@@ -98,14 +98,15 @@ async def _send(app: App, turn: StoredTurn, question: Question) -> int:
 async def _shown(events: AsyncIterator[Event]) -> Finished | Refused:
     """Print the answer as it comes; how it ended."""
     outcome: Finished | Refused | None = None
+    pieces = Pieces()
     async for event in events:
         match event:
             case Delta(text=text):
-                click.echo(plain(text), nl=False)
+                click.echo(pieces.add(text), nl=False)
             case Notice(text=text):
                 click.echo(f"sill: {plain(text)}", err=True)
             case Finished() | Refused():
                 outcome = event
-    click.echo()
+    click.echo(pieces.end())
     assert outcome is not None
     return outcome

@@ -46,6 +46,31 @@ def _belongs(text: str, at: int, code: int) -> bool:
     return code in _VARIANTS and (0x3400 <= before < 0xA000 or 0x20000 <= before < 0x32000)
 
 
+class Pieces:
+    """Makes a text safe that comes in pieces: what ``add`` and ``end`` give is ``plain`` of the whole."""
+
+    def __init__(self) -> None:
+        self._last = ""  # the character before the next piece
+        self._held = ""  # a joiner, whose other side has not come yet
+
+    def add(self, piece: str) -> str:
+        text = self._held + piece
+        ready = text.rstrip(_JOINERS)
+        self._held = text[len(ready) :]
+        return self._safe(ready)
+
+    def end(self) -> str:
+        held, self._held = self._held, ""
+        return self._safe(held)
+
+    def _safe(self, text: str) -> str:
+        if not text:
+            return ""
+        shown = plain(self._last + text)[len(plain(self._last)) :]
+        self._last = text[-1]
+        return shown
+
+
 def json_text(value: object, *, indent: int | None = None) -> str:
     """JSON that is safe to print: what would steer a terminal is escaped, which means the same to a program."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
@@ -56,6 +81,11 @@ def one_line(text: str, most: int) -> str:
     """The beginning of ``text`` as one line of at most so many characters, safe to print."""
     line = plain(" ".join(text.split()))
     return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def types_in() -> bool:
+    """Somebody can type at standard input; it may also be closed."""
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def columns() -> int:

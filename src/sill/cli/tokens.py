@@ -44,7 +44,7 @@ class Counted:
 
 
 @click.command("tokens")
-@click.argument("files", nargs=-1, metavar="FILE...")
+@click.argument("files", nargs=-1, type=click.Path(allow_dash=True), metavar="FILE...")
 @click.option("-m", "--model", "models", multiple=True, metavar="NAME", help="May be repeated.")
 @click.option("--base-url", metavar="URL", help="Endpoint to ask how it counts.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per model.")

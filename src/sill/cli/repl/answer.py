@@ -13,7 +13,7 @@ from ..screen import painted, plain, tell
 from .flow import Flow, flow_for
 from .keyboard import Stop, interruptible, unless
 from .session import Session
-from .sources import show_sources, worth_showing
+from .sources import tell_sources, worth_showing
 
 if TYPE_CHECKING:
     from ...app import App
@@ -104,7 +104,7 @@ async def show(session: Session, events: AsyncIterator["Event"], text: str, flow
         from .editing import announce
 
         session.sources = worth_showing(session.finished.references, session.started)
-        await show_sources(session)
+        await tell_sources(session.sources, session.folder)
         await announce(session)
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol, TextIO
 
-from ..screen import is_coloured, is_styled, plain
+from ..screen import Pieces, is_coloured, is_styled, plain
 from .blocks import split, tail
 from .markdown import rendered
 
@@ -53,10 +53,11 @@ class PlainFlow:
     def __init__(self, out: TextIO, err: TextIO) -> None:
         self._out, self._err = out, err
         self._ends_line = True
+        self._pieces = Pieces()
 
     def add(self, piece: str) -> None:
         if piece:
-            self._out.write(plain(piece))
+            self._out.write(self._pieces.add(piece))
             self._out.flush()
             self._ends_line = piece.endswith("\n")
 
@@ -68,6 +69,7 @@ class PlainFlow:
         pass
 
     def finish(self) -> None:
+        self._out.write(self._pieces.end())
         if not self._ends_line:
             self.add("\n")
 

@@ -8,7 +8,7 @@ from ...errors import UsageError
 from ..screen import plain, say
 from .keyboard import undisturbed
 from .session import Given, Session
-from .sources import show_sources
+from .sources import tell_sources
 from .table import Command
 
 _BAR = 40
@@ -137,7 +137,7 @@ async def sources(session: Session, given: Given) -> None:
         references = read_rows(last[-1].references) if last else ()
     session.sources = references
     if references:
-        await show_sources(session)
+        await tell_sources(session.sources, session.folder)
     else:
         say("the last answer refers to nothing")
 

@@ -5,12 +5,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..screen import columns, linked, one_line, painted, say
+import click
+
+from ..screen import columns, linked, one_line, painted
 
 if TYPE_CHECKING:
     from ...core.references import Reference
     from ...engine.events import Started
-    from .session import Session
 
 _SUMMARY = 100  # characters
 
@@ -24,20 +25,16 @@ def worth_showing(
     return tuple(one for one in references if one.origin != "file" or one.path in new)
 
 
-async def show_sources(session: "Session") -> None:
-    if session.sources:
-        summaries = await asyncio.to_thread(_summaries, session.folder, session.sources)
-        say()
-        say("📚 Referenced documents", "cyan", bold=True)
-        for number, source in enumerate(session.sources, 1):
-            for line in shown(number, source, summaries.get(source.path or "", ""), session.folder):
-                _write(line)
-
-
-def _write(line: str) -> None:
-    import click
-
-    click.echo(line)
+async def tell_sources(sources: "Sequence[Reference]", folder: Path, *, err: bool = False) -> None:
+    """Print them, numbered, if there are any."""
+    if not sources:
+        return
+    summaries = await asyncio.to_thread(_summaries, folder, sources)
+    click.echo(err=err)
+    click.echo(painted("📚 Referenced documents", "cyan", bold=True), err=err)
+    for number, source in enumerate(sources, 1):
+        for line in shown(number, source, summaries.get(source.path or "", ""), folder):
+            click.echo(line, err=err)
 
 
 def shown(number: int, source: "Reference", summary: str, folder: Path) -> list[str]:
