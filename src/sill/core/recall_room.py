@@ -9,8 +9,9 @@ from .messages import Epoch, Recall, Turn
 
 ENOUGH = 1_800  # tokens: more has brought little, on any history
 LONG = 4  # what has left is long when it is so many times the recall's share
+FEWEST = 60  # tokens that are worth sending
 FULL = 12_288  # tokens of a prompt in the window that a chat has by default
-ASKED = 0.25  # of the chance that it takes otherwise is enough where something is asked
+ASKED = 1 / 3  # of the chance that it takes otherwise is enough where something is asked
 RECENT = 0.05  # of the room beside the fixed parts, which stays with the latest turns
 
 
@@ -27,15 +28,15 @@ def slot(budget: Budget, fixed: int, gone: int) -> int:
     return max(0, min(wanted, int(beside * (1 - RECENT))))
 
 
-def worth(slot: int, chance: float, least: float) -> int:
-    """What of the slot a question may use: all of it from the chance ``least`` on, nothing below half of that.
-
-    In between it is so much of ``ENOUGH`` as its chance has of ``least``: what is hardly needed is not worth the
-    reading.
-    """
+def worth(slot: int, chance: float, least: float, asked: bool) -> int:
+    """What of the slot may be used: all of it from the chance ``least`` on, else so much of ``ENOUGH`` tokens as
+    the chance has of ``least``. A remark that has not even half of it is worth nothing, a question what it is."""
     if chance >= least:
         return slot
-    return min(slot, int(ENOUGH * chance / least)) if chance >= least / 2 else 0
+    if not asked and chance < least / 2:
+        return 0
+    size = min(slot, int(ENOUGH * chance / least))
+    return size if size >= FEWEST else 0
 
 
 def gives_way(chance: float, least: float, insists: float, room: int) -> bool:

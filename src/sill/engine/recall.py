@@ -128,10 +128,11 @@ async def _made_room(case: _Case, plain: Plan) -> tuple[Plan, int, "_Search | No
     chance, budget = search.ranked[0].chance, case.budget
     size = slot(budget, case.ask.fixed, search.gone)
     least, insists = recollection.least, recollection.insists
-    if asks(case.recalling.question):
-        least *= ASKED
+    asked = asks(case.recalling.question)
+    if asked:
+        least, insists = least * ASKED, insists * ASKED
     if case.free(plain) >= size or not gives_way(chance, least, insists, budget.room):
-        size = worth(size, chance, least)
+        size = worth(size, chance, least, asked)
         return plain, size, search if size else None
     reserved = case.plan(reserving(budget, size))
     if isinstance(reserved, OverBudget):
