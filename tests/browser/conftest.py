@@ -80,7 +80,10 @@ def real_site(
     built_page: Path, tiny_server: LocalServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Site]:
     """A server with a real llama.cpp behind it, whose words mean nothing and whose numbers are exact."""
-    key = {"OPENAI_API_KEY": tiny_server.api_key, "LLM_CHAT_REPLY": "48"}  # nonsense need not be long
+    key = {
+        "OPENAI_API_KEY": tiny_server.api_key,
+        "LLM_CHAT_REPLY": "48",
+    }  # nonsense need not be long
     opened = Site(tmp_path_factory.mktemp("real"), tiny_server.base_url, variables=key).start()
     yield opened
     opened.stop()

@@ -116,7 +116,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def _call(self, tool: str, arguments: str) -> None:
-        call = {"index": 0, "id": "call-1", "type": "function", "function": {"name": tool, "arguments": arguments}}
+        call = {
+            "index": 0,
+            "id": "call-1",
+            "type": "function",
+            "function": {"name": tool, "arguments": arguments},
+        }
         self._event({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]})
         self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
         self._event({"choices": [], "usage": USAGE})

@@ -17,7 +17,9 @@ OVERVIEW = ("cost", "documents", "graph", "index", "memory", "settings")
 
 def serious(page) -> list[str]:
     """What axe calls serious or critical: the rule and where. It runs beside the page's own scripts."""
-    found = page.evaluate("async () => (await axe.run(document, {resultTypes: ['violations']})).violations")
+    found = page.evaluate(
+        "async () => (await axe.run(document, {resultTypes: ['violations']})).violations"
+    )
     return [
         f"{one['id']}: {node['target']} {node['failureSummary']}"
         for one in found
@@ -27,8 +29,16 @@ def serious(page) -> list[str]:
 
 
 def prepare(page, site: Site, model: ScriptedServer, name: str) -> None:
-    (site.vault / f"{name}.md").write_text("# Axe\n\nold text\n\nSee [[Soil]] and [[No such note]].\n")
-    replace = {"op": "replace", "target_file": f"{name}.md", "target": "anchor", "anchor": "old", "content": "new"}
+    (site.vault / f"{name}.md").write_text(
+        "# Axe\n\nold text\n\nSee [[Soil]] and [[No such note]].\n"
+    )
+    replace = {
+        "op": "replace",
+        "target_file": f"{name}.md",
+        "target": "anchor",
+        "anchor": "old",
+        "content": "new",
+    }
     model.proposes(f"Renew {name}", "Renewed.", replace)
     model.says(
         f"All kinds of {name}",
@@ -119,5 +129,7 @@ def test_reduced_motion_is_respected(browser, site: Site, model: ScriptedServer)
         page.keyboard.press("Enter")
         page.locator(".pulse").wait_for()
 
-        assert page.locator(".pulse").evaluate("dot => getComputedStyle(dot).animationName") == "none"
+        assert (
+            page.locator(".pulse").evaluate("dot => getComputedStyle(dot).animationName") == "none"
+        )
         gate.set()

@@ -12,13 +12,22 @@ LIST = "# List\n\nmilk\n\n" + "".join(f"line {n}\n" for n in range(12)) + "\nbre
 
 
 def replaces(path: str, anchor: str, content: str) -> dict[str, str]:
-    return {"op": "replace", "target_file": path, "target": "anchor", "anchor": anchor, "content": content}
+    return {
+        "op": "replace",
+        "target_file": path,
+        "target": "anchor",
+        "anchor": anchor,
+        "content": content,
+    }
 
 
 def propose(page, site: Site, model: ScriptedServer, name: str) -> None:
     (site.vault / f"{name}.md").write_text(LIST)
     model.proposes(
-        f"better {name}", "Two better things.", replaces(f"{name}.md", "milk", "oat milk"), replaces(f"{name}.md", "bread", "rye bread")
+        f"better {name}",
+        "Two better things.",
+        replaces(f"{name}.md", "milk", "oat milk"),
+        replaces(f"{name}.md", "bread", "rye bread"),
     )
     page.reload()
     page.get_by_role("heading", name="Ask about this folder").wait_for()
@@ -66,7 +75,11 @@ def test_a_conflict_offers_the_same_change_merged(page, site: Site, model: Scrip
     assert note.read_text() == LIST.replace("bread", "white bread")
     three = page.locator("table.three")
     three.wait_for()
-    assert [cell.strip() for cell in three.locator("td").all_text_contents()] == ["bread", "rye bread", "white bread"]
+    assert [cell.strip() for cell in three.locator("td").all_text_contents()] == [
+        "bread",
+        "rye bread",
+        "white bread",
+    ]
 
     page.get_by_role("button", name="Look at the merged change").click()
     page.locator(".hunk", has_text="oat milk").wait_for()

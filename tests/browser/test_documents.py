@@ -115,7 +115,9 @@ def test_a_completion_is_shown_in_grey_and_taken_with_tab(page, site: Site, mode
     assert page.locator(".cm-line").first.text_content() == f"The quick brown fox and{offered}"
 
 
-def test_a_selection_is_changed_on_request_and_only_if_wanted(page, site: Site, model: ScriptedServer):
+def test_a_selection_is_changed_on_request_and_only_if_wanted(
+    page, site: Site, model: ScriptedServer
+):
     (site.vault / "Select.md").write_text("a very long sentence indeed\n")
     model.says("Make it short", "short")
     edit(page, "Select.md")

@@ -57,7 +57,11 @@ def watch(page, site: Site) -> list[str]:
     elsewhere: list[str] = []
     page.on(
         "request",
-        lambda request: None if request.url.startswith((site.url, "data:", "blob:")) else elsewhere.append(request.url),
+        lambda request: (
+            None
+            if request.url.startswith((site.url, "data:", "blob:"))
+            else elsewhere.append(request.url)
+        ),
     )
     return elsewhere
 
@@ -65,11 +69,12 @@ def watch(page, site: Site) -> list[str]:
 def test_there_are_27_vectors_and_a_careless_page_leaks_by_most(browser, sink: Sink):
     assert len(VECTORS) == 27
     before = len(sink.hits)
-    page = browser.new_page()
     for vector in (text for text in VECTORS.values() if text.startswith("<")):
-        page.set_content(f"<!doctype html>{sink.filled(vector)}")
-        page.wait_for_timeout(60)
-    page.close()
+        page = browser.new_page()
+        write = "html => setTimeout(() => { document.open(); document.write(html); document.close(); }, 0)"
+        page.evaluate(write, sink.filled(vector))
+        page.wait_for_timeout(80)
+        page.close()
 
     assert len(set(sink.hits[before:])) >= 15
 
@@ -79,21 +84,35 @@ def test_chat(browser, site: Site, model: ScriptedServer, sink: Sink):
     chat = None
     for name, vector in VECTORS.items():
         model.says(f"vector {name}.", sink.filled(vector))
-        asked = site.post("/turns", {"text": f"{sink.filled(vector)}\n\nvector {name}.", "chat": chat})
+        asked = site.post(
+            "/turns", {"text": f"{sink.filled(vector)}\n\nvector {name}.", "chat": chat}
+        )
         chat = asked["chat"]
         while site.get(f"/turns/{asked['turn']}")["status"] == "open":
             pass
     with opened_page(browser, site) as page:
         elsewhere = watch(page, site)
         page.goto(f"{site.url}/#chat={chat}")
-        page.wait_for_function("n => document.querySelectorAll('article').length === n", arg=len(VECTORS))
+        page.wait_for_function(
+            "n => document.querySelectorAll('article').length === n", arg=len(VECTORS)
+        )
         for turn in page.locator("article").all():
             turn.scroll_into_view_if_needed()
         page.wait_for_timeout(500)
 
         assert (elsewhere, sink.hits) == ([], [])
-        assert page.evaluate("() => document.querySelectorAll('article :is(iframe, object, embed, form, link, meta, base, style, script, video, audio)').length") == 0
-        assert page.evaluate("() => document.querySelectorAll('article :is([ping], [style], [srcset], [onerror])').length") == 0
+        assert (
+            page.evaluate(
+                "() => document.querySelectorAll('article :is(iframe, object, embed, form, link, meta, base, style, script, video, audio)').length"
+            )
+            == 0
+        )
+        assert (
+            page.evaluate(
+                "() => document.querySelectorAll('article :is([ping], [style], [srcset], [onerror])').length"
+            )
+            == 0
+        )
 
 
 def test_note_preview(browser, site: Site, sink: Sink):
@@ -120,7 +139,13 @@ def test_diff(browser, site: Site, model: ScriptedServer, sink: Sink):
     sink.hits.clear()
     (site.vault / "Diffed.md").write_text("plain\n")
     everything = "\n\n".join(sink.filled(vector) for vector in VECTORS.values())
-    replace = {"op": "replace", "target_file": "Diffed.md", "target": "anchor", "anchor": "plain", "content": everything}
+    replace = {
+        "op": "replace",
+        "target_file": "Diffed.md",
+        "target": "anchor",
+        "anchor": "plain",
+        "content": everything,
+    }
     model.proposes("Fill it up", everything, replace)
     with opened_page(browser, site) as page:
         elsewhere = watch(page, site)
@@ -150,7 +175,9 @@ def test_tool_result(browser, site: Site, model: ScriptedServer, sink: Sink):
         assert (elsewhere, sink.hits) == ([], [])
 
 
-def test_a_link_opens_only_after_a_click_and_without_a_referrer(browser, site: Site, model: ScriptedServer, sink: Sink):
+def test_a_link_opens_only_after_a_click_and_without_a_referrer(
+    browser, site: Site, model: ScriptedServer, sink: Sink
+):
     sink.hits.clear()
     model.says("one link", sink.filled("[here]({sink}/clicked)"))
     with opened_page(browser, site) as page:
@@ -164,7 +191,9 @@ def test_a_link_opens_only_after_a_click_and_without_a_referrer(browser, site: S
         assert opened.value.evaluate("() => [document.referrer, window.opener]") == ["", None]
 
 
-def test_a_link_that_carries_much_asks_first(browser, site: Site, model: ScriptedServer, sink: Sink):
+def test_a_link_that_carries_much_asks_first(
+    browser, site: Site, model: ScriptedServer, sink: Sink
+):
     sink.hits.clear()
     model.says("a heavy link", sink.filled("[here]({sink}/heavy?d=" + "x" * 200 + ")"))
     with opened_page(browser, site) as page:

@@ -22,7 +22,13 @@ def press_until(page, key: str, reached: str) -> None:
 
 def test_the_whole_way_without_a_mouse(page, site: Site, model: ScriptedServer):
     (site.vault / "Keys.md").write_text(TEXT)
-    replace = {"op": "replace", "target_file": "Keys.md", "target": "anchor", "anchor": "red", "content": "blue"}
+    replace = {
+        "op": "replace",
+        "target_file": "Keys.md",
+        "target": "anchor",
+        "anchor": "red",
+        "content": "blue",
+    }
     model.says("Which colour", "It is red, says [[Keys]].")
     model.proposes("Make it blue", "Blue now.", replace)
     page.reload()

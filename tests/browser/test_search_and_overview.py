@@ -40,7 +40,13 @@ def test_costs_add_up_to_what_the_server_says(page, site: Site, model: ScriptedS
     total = site.get("/cost", since=0)["total"]
     page.get_by_role("heading", name="By model").wait_for()
 
-    sums = dict(zip(page.locator(".sums dt").all_inner_texts(), page.locator(".sums dd").all_inner_texts(), strict=True))
+    sums = dict(
+        zip(
+            page.locator(".sums dt").all_inner_texts(),
+            page.locator(".sums dd").all_inner_texts(),
+            strict=True,
+        )
+    )
     assert sums["Calls"] == f"{total['calls']:,}"
     assert sums["Answer tokens"] == f"{total['completion']:,}"
 

@@ -18,7 +18,10 @@ def groups(page) -> dict[str, int]:
 
 
 def items(page) -> list[int]:
-    return [int(cell.get_attribute("data-item-tokens")) for cell in page.locator("[data-item-tokens]").all()]
+    return [
+        int(cell.get_attribute("data-item-tokens"))
+        for cell in page.locator("[data-item-tokens]").all()
+    ]
 
 
 def test_the_numbers_of_a_real_turn_add_up_and_are_the_servers(real_page, real_site: Site):
@@ -32,7 +35,12 @@ def test_the_numbers_of_a_real_turn_add_up_and_are_the_servers(real_page, real_s
     stored = real_site.get(f"/chats/{chat}/turns")["turns"][0]
     plan = real_site.get(f"/turns/{stored['id']}")["plan"]
     assert shown(page, "window-tokens") == shown(page, "group-total") == plan["window"]
-    assert shown(page, "prompt-tokens") == shown(page, "item-total") == sum(items(page)) == plan["tokens"]
+    assert (
+        shown(page, "prompt-tokens")
+        == shown(page, "item-total")
+        == sum(items(page))
+        == plan["tokens"]
+    )
     assert sum(groups(page).values()) == plan["window"]
     assert groups(page)["reserve"] == plan["reply"] + plan["margin"]
     assert stored["certificate"]["kind"] == "exact"

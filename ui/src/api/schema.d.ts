@@ -170,21 +170,6 @@ export interface components {
             /** Archived */
             archived?: boolean | null;
         };
-        /** ChangePin */
-        ChangePin: {
-            /**
-             * Turn
-             * @default
-             */
-            turn: string;
-            /**
-             * Path
-             * @default
-             */
-            path: string;
-            /** Pinned */
-            pinned: boolean;
-        };
         /** Chat */
         Chat: {
             /** Id */
@@ -1324,25 +1309,22 @@ export interface components {
             results: components["schemas"]["Passage"][];
         };
         /**
-         * Pinned
-         * @description A turn by its id, or a file by its path.
+         * Pin
+         * @description A turn, or a file by its path: exactly one of them.
          */
-        Pinned: {
-            /**
-             * Turn
-             * @default
-             */
-            turn: string;
-            /**
-             * Path
-             * @default
-             */
-            path: string;
+        Pin: {
+            /** Turn */
+            turn?: string | null;
+            /** Path */
+            path?: string | null;
         };
-        /** Pins */
+        /**
+         * Pins
+         * @description What stays in the chat's window when others leave, in the order in which it was pinned.
+         */
         Pins: {
             /** Pins */
-            pins: components["schemas"]["Pinned"][];
+            pins: components["schemas"]["Pin"][];
         };
         /**
          * PlanItem

@@ -33,7 +33,7 @@ class Conversation {
   problem = $state("");
   live = $state<Live | null>(null);
   plan = $state.raw<api.PlanView | null>(null); // of the last request
-  pins = $state.raw<{ turn: string; path: string }[]>([]);
+  pins = $state.raw<api.Pin[]>([]);
   #reading: AbortController | null = null;
 
   /** The turns of the branch that the chat goes on from. */
@@ -152,10 +152,10 @@ class Conversation {
     }
   }
 
-  async pin(what: { turn?: string; path?: string }, pinned: boolean): Promise<void> {
+  async pin(turn: string, pinned: boolean): Promise<void> {
     if (this.chat === null) return;
     try {
-      this.pins = (await api.changePin(this.chat, { turn: "", path: "", ...what, pinned })).pins;
+      this.pins = (await (pinned ? api.pin : api.unpin)(this.chat, { turn, path: null })).pins;
       dispatchEvent(new Event("sill:moved"));
     } catch (error) {
       notices.failed(error);
