@@ -105,6 +105,47 @@ def test_in_plain_mode_no_control_character_at_all_is_written(home: Home) -> Non
     assert written.count("␛") >= escapes > STRINGS // 2
 
 
+HOSTILE = "\x1b[31mred\x1b]0;t\x07 \x9b2J \u202egnp.\u2066"
+COMMANDS = [
+    ["chats", "list"], ["chats", "show", "last"], ["chats", "show", "last", "--json"], ["chats", "search", "red"],
+    ["chats", "export", "last"], ["search", "word"], ["links", "--check"], ["links", "evil"], ["links", "--dot"],
+    ["status"], ["references"], ["tokens", "evil.md", "-m", f"gpt-5{HOSTILE}"], ["explain"], ["explain", "--bytes"],
+    ["cost", "--detail"], ["doctor"], ["links", HOSTILE], [HOSTILE],
+]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_no_command_prints_a_control_character(home: Home) -> None:
+    """Hostile names of notes, models and chats, hostile text in notes and answers; a person looks at all of it."""
+    evil_folder(home.folder)
+    (home.folder / "evil.md").write_text(
+        f"# {HOSTILE}\n\nword [[{HOSTILE}]] and [[\x1b[5mblink]]\n"
+    )
+    with FaultProvider([head(), said(HOSTILE), finished(), DONE]) as provider:
+        user = replace(
+            home,
+            environment={
+                **home.environment,
+                "OPENAI_BASE_URL": f"{provider.url}/v1",
+                "SILL_MODEL": f"m{HOSTILE}",
+                "SILL_PROBE": "false",
+                "SILL_TOKENIZER": "o200k_base",
+                "SILL_WINDOW": "8192",
+            },
+        )
+        user.sill("ask", f"{HOSTILE} [[evil]]", "-f", "evil.md")
+
+        leaked = {}
+        for arguments in COMMANDS:
+            terminal = start(user, *arguments, TERM="dumb")
+            terminal.ended()
+            assert terminal.written.strip(), arguments
+            if controls(terminal.written) or HIDDEN.findall(terminal.written):
+                leaked[" ".join(arguments)] = terminal.written
+
+    assert leaked == {}
+
+
 @pytest.mark.slow
 def test_in_a_styled_terminal_only_what_sill_writes_for_harmless_text_too(home: Home) -> None:
     evil_folder(home.folder)

@@ -9,7 +9,7 @@ from sill.cli.main import COMMANDS, cli
 
 HEAVY = [
     "httpx", "sqlite3", "splintr", "tokenizers", "prompt_toolkit", "rich", "jinja2", "asyncio",
-    "psycopg", "xllamacpp", "numpy", "pydantic",
+    "psycopg", "xllamacpp", "numpy", "pydantic", "fastapi", "uvicorn", "mcp",
 ]  # fmt: skip
 
 
@@ -33,6 +33,30 @@ def modules_after(code: str) -> list[str]:
 )
 def test_nothing_heavy_is_imported(code):
     assert [name for name in modules_after(code) if name in HEAVY] == []
+
+
+def test_the_prompt_waits_for_no_http_database_or_tokenizer():
+    loaded = modules_after(
+        "from sill.cli.main import cli\ncli.get_command(None, 'chat')\n"
+        "import sill.cli.repl.loop, sill.cli.repl.prompt, sill.cli.repl.table\n"
+        "sill.cli.repl.table.commands()"
+    )
+
+    allowed = {"prompt_toolkit", "asyncio"}
+    assert [name for name in loaded if name in set(HEAVY) - allowed] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_is_a_page_of_the_manual(name):
+    context = cli.make_context("sill", [name], resilient_parsing=True)
+    command = cli.get_command(context, name)
+    page = command.get_help(command.context_class(command, info_name=name, parent=context))
+
+    headings = [line for line in page.splitlines() if line and not line.startswith(" ")]
+    assert headings[:4] in (
+        ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS"],
+        ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS"],
+    )
 
 
 @pytest.mark.parametrize("name", COMMANDS)
