@@ -11,8 +11,10 @@ from ..adapters.store import DatabaseStore
 from ..adapters.store.accounts import open_turns
 from ..app.accounts import accounts_of
 from ..app.service import Service
+from ..core.access import Rate
 from ..errors import UsageError
 from ..ports import Accounts
+from ..settings import Settings
 from .app import create_app
 from .guard import Guard, Rules
 from .identity import Identity
@@ -73,6 +75,15 @@ async def check_accounts(accounts: Accounts) -> None:
         raise UsageError("there is no admin with a password yet", hint=hint)
 
 
+def limits_of(settings: Settings) -> PerUser:
+    """What the settings grant to each user."""
+    turns = settings.get("users.turns_per_minute", float) or PerUser().turns.per_minute
+    return PerUser(
+        turns=Rate(turns, burst=max(1.0, turns)),
+        streams=settings.get("users.streams", int) or PerUser().streams,
+    )
+
+
 def shared_app(
     service: Service, rules: Rules, per_user: PerUser | None = None, look_every: float = 2.0
 ) -> Guard:
@@ -96,7 +107,7 @@ def shared_app(
         still=door.still,
         sent_away=sent_away,
         open_turns=in_flight,
-        per_user=per_user or PerUser(),
+        per_user=per_user or limits_of(service.ground.settings),
         look_every=look_every,
         turns=service.turns,
     )
