@@ -60,8 +60,8 @@ def test_every_answer_carries_the_security_headers(tmp_path):
             app = served.site.server.config.app.app
             for method, path in sorted(set(walk(app.routes))):
                 if method in ("GET", "HEAD") and "{" not in path:
-                    answer = await served.http.request(method, path)
-                    names = answer.headers.keys()
+                    async with served.http.stream(method, path) as answer:
+                        names = answer.headers.keys()
 
                     assert {"content-security-policy", "x-frame-options"} <= set(names), path
                     assert answer.headers["cache-control"] == "no-store"

@@ -286,6 +286,27 @@ def test_chats_are_named_pinned_found_exported_and_deleted(tmp_path):
     asyncio.run(check())
 
 
+def test_turns_and_files_are_pinned_and_let_go(tmp_path):
+    async def check():
+        async with serving(tmp_path) as served:
+            asked, _ = await served.said("hi")
+            chat = f"/api/v1/chats/{asked['chat']}"
+            await served.http.post(f"{chat}/pins", json={"turn": asked["turn"]})
+            both = (await served.http.post(f"{chat}/pins", json={"path": "Shopping.md"})).json()
+            one = (await served.http.post(f"{chat}/unpin", json={"turn": asked["turn"]})).json()
+            foreign = await served.http.post(f"{chat}/pins", json={"turn": "x"})
+            neither = await served.http.post(f"{chat}/pins", json={})
+
+            turn, file = (
+                {"turn": asked["turn"], "path": None},
+                {"turn": None, "path": "Shopping.md"},
+            )
+            assert (both, one) == ({"pins": [turn, file]}, {"pins": [file]})
+            assert (foreign.status_code, neither.status_code) == (404, 422)
+
+    asyncio.run(check())
+
+
 MISSING = [
     ("GET", "/api/v1/chats/x"),
     ("GET", "/api/v1/chats/x/turns"),

@@ -13,6 +13,7 @@ from ..app.service import Desk
 from ..engine.money import paid
 from ..ports import StoredTurn
 from ..records import ChatInfo
+from ..records import Pin as StoredPin
 from . import convert
 from .answers import not_found
 from .depend import TheDesk, contributor
@@ -24,6 +25,8 @@ from .schemas.chats import (
     FoundTurn,
     FoundTurns,
     NewChat,
+    Pin,
+    Pins,
     TurnDetail,
     Turns,
 )
@@ -155,6 +158,35 @@ async def fork(desk: TheDesk, chat: str, body: Branch) -> Turns:
     at = None if body.turn is None else await _turn_of(desk, chat, body.turn)
     await branches.fork(desk.store, chat, at)
     return await turns(desk, chat)
+
+
+# --- What stays in the window ---------------------------------------------------------------------
+
+
+@router.get("/chats/{chat}/pins")
+async def pins(desk: TheDesk, chat: str) -> Pins:
+    """What stays in the chat's window when others leave."""
+    await info_of(desk, chat)
+    found = await desk.store.pins(chat)
+    return Pins(pins=[Pin(turn=one.turn or None, path=one.path or None) for one in found])
+
+
+@router.post("/chats/{chat}/pins", dependencies=[contributor])
+async def pin(desk: TheDesk, chat: str, body: Pin) -> Pins:
+    """Keep a turn or a file in the window."""
+    await info_of(desk, chat)
+    if body.turn is not None:
+        await _turn_of(desk, chat, body.turn)
+    await desk.store.pin(chat, StoredPin(body.turn or "", body.path or ""))
+    return await pins(desk, chat)
+
+
+@router.post("/chats/{chat}/unpin", dependencies=[contributor])
+async def unpin(desk: TheDesk, chat: str, body: Pin) -> Pins:
+    """Let it go with the others again."""
+    await info_of(desk, chat)
+    await desk.store.unpin(chat, StoredPin(body.turn or "", body.path or ""))
+    return await pins(desk, chat)
 
 
 async def _turn_of(desk: Desk, chat: str, turn: str) -> str:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from ..app.build import App
 from ..app.running import Failed, Mark, Running
-from ..app.service import Desk
+from ..app.service import EDITOR, Desk
 from ..core.documents import Document
 from ..engine.events import Delta, Finished, Notice, Refused, Started, Thought, ToolUsed
 from ..engine.prepare import Question
@@ -44,7 +44,7 @@ async def chat(
     """A question about the editor's files, answered as events ``meta``, ``notice``, ``delta``, ``done``."""
     correlation = correlation_id(request)
     headers = {"x-correlation-id": correlation}
-    app = await capability(desk, "chat", _DISABLED)
+    app = await capability(desk, "chat", _DISABLED, EDITOR)
     if isinstance(app, EditorDone):
         return EventStream(_only(app), headers)
     thread = await _room(desk, tool_id)
@@ -73,12 +73,12 @@ def _question(body: EditorChatRequest) -> Question:
     return Question(body.message, tuple(Document(path, files[path]) for path in order))
 
 
-async def capability(desk: Desk, profile: str, disabled: str) -> App | EditorDone:
+async def capability(desk: Desk, profile: str, disabled: str, name: str = "") -> App | EditorDone:
     """The application for a profile, or the one event that says why there is none."""
     if desk.settings.of_profile(profile, "enabled", bool) is False:
         return EditorDone(enabled=False, message=disabled, code="disabled")
     try:
-        return await desk.app(profile)
+        return await desk.app(name or profile)
     except SillError as error:
         return EditorDone(enabled=False, message=str(error), code=reason_code(error))
 

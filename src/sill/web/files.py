@@ -14,6 +14,7 @@ from ..adapters.vault.lines import decode
 from ..adapters.vault.paths import RefusedPath, check_path
 from ..adapters.vault.scan import Scan, read_inside, scan
 from ..app.service import Desk
+from ..app.vault import wanted_of
 from ..core.documents import language_of
 from ..core.edits import Rejected as OpsRejected
 from ..core.messages import fingerprint
@@ -45,7 +46,7 @@ async def files(
     limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = MOST_LISTED,
 ) -> Files:
     """The folder's files as they are now, sorted by path, without hidden and ignored ones."""
-    found: Scan = await asyncio.to_thread(scan, desk.folder)
+    found: Scan = await asyncio.to_thread(scan, desk.folder, wanted_of(desk.settings))
     entries = [one for one in found.entries if one.path > after]
     page = entries[:limit]
     return Files(

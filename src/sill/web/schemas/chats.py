@@ -1,8 +1,8 @@
 """Chats, turns, and asking."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, StrictBool
+from pydantic import Field, StrictBool, model_validator
 
 from .common import (
     Counted,
@@ -182,6 +182,25 @@ class Branch(Wire):
     """Let the next turn continue ``turn``; null begins anew."""
 
     turn: str | None = None
+
+
+class Pin(Wire):
+    """A turn, or a file by its path: exactly one of them."""
+
+    turn: Name | None = None
+    path: Name | None = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.turn is None) == (self.path is None):
+            raise ValueError("either turn or path")
+        return self
+
+
+class Pins(Wire):
+    """What stays in the chat's window when others leave, in the order in which it was pinned."""
+
+    pins: list[Pin]
 
 
 class EditQuestion(Wire):
