@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..core import masks
+from ..core import masks, parallel
 from ..core.certificate import Counts
 from ..core.messages import Message, Sized, ToolCalls, Turn
 from ..core.render import Layout, countable, overhead, settled
@@ -30,7 +30,12 @@ class Sizer:
         listed = list(messages)
         beside = await self.overhead()
         roles = beside.message
-        counts = await self.count([countable(m, self.layout) for m in listed])
+        texts = [countable(m, self.layout) for m in listed]
+        others = self._quoted(listed, beside)
+        counts = await self.count([*texts, *others.values()])
+        sizes = list(counts.tokens[: len(texts)])
+        for place, tokens in zip(others, counts.tokens[len(texts) :], strict=True):
+            sizes[place] = max(sizes[place], tokens)
         return [
             Sized(
                 message,
@@ -38,8 +43,16 @@ class Sizer:
                 + overhead(message, roles, self.layout)
                 + beside.tool_call * number_of_calls(message),
             )
-            for message, tokens in zip(listed, counts.tokens, strict=True)
+            for message, tokens in zip(listed, sizes, strict=True)
         ]
+
+    def _quoted(self, listed: Sequence[Message], beside: Overhead) -> dict[int, str]:
+        """What some of the messages may be billed as instead, by their place."""
+        if not beside.quotes_parallel:
+            return {}
+        single = parallel.alone(listed)
+        others = {place: parallel.quoted(m, single) for place, m in enumerate(listed)}
+        return {place: text for place, text in others.items() if text is not None}
 
     async def by_message(self, messages: Iterable[Message]) -> Mapping[Message, Sized]:
         return {sized.message: sized for sized in await self.messages(dict.fromkeys(messages))}

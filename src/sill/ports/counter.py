@@ -20,6 +20,7 @@ class Overhead:
     request: int
     default_system: int = 0
     tool_call: int = 0
+    quotes_parallel: bool = False  # calls made at once, and their results, are billed with escapes
 
 
 class TokenCounter(Protocol):

@@ -65,6 +65,7 @@ class Local:
             message={role: self._scaled(tokens) for role, tokens in roles.items()},
             request=self._scaled(request),
             tool_call=self._scaled(call),
+            quotes_parallel=self._family.style in ("gpt-3.5", "gpt-4", "gpt-4o"),
         )
 
     def _count(self, texts: Sequence[str]) -> Counts:
