@@ -2,7 +2,9 @@
 
 ``<!-- not run: WHY -->`` before a block: its commands are only checked for names and options that exist.
 ``<!-- exits 1 -->``: its last command ends with that code. ``<!-- over SCRIPT -->``: the endpoint answers with the named
-script of the tests instead of a real model, where the words matter.
+script of the tests instead of a real model, where the words matter. ``<!-- serves -->``: its command is `sill serve
+--token`, which goes on until the page ends; the blocks after it have its address and token in ``OPENAI_BASE_URL`` and
+``OPENAI_API_KEY``.
 """
 
 import re
@@ -37,6 +39,10 @@ class Snippet:
     @property
     def script(self) -> str:
         return next((n.removeprefix("over ") for n in self.notes if n.startswith("over ")), "")
+
+    @property
+    def serves(self) -> bool:
+        return "serves" in self.notes
 
     @property
     def commands(self) -> list[str]:

@@ -2,9 +2,12 @@
 
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -13,6 +16,7 @@ import pytest
 import sill
 from sill.adapters.local.supervise import LocalServer
 from sill.cli.main import cli
+from sill.cli.serve import PORT
 from sill.paths import data_dir
 from sill.settings import load
 from tests.models.fault_provider import FaultProvider, ok
@@ -143,20 +147,57 @@ def test_what_a_page_says_to_type_works_from_top_to_bottom(
     found: list[Snippet], sandbox: tuple[Path, dict[str, str]]
 ):
     folder, environment = sandbox
-    for snippet in found:
-        if snippet.language == "python":
-            commands = [f"python - <<'PROGRAM'\n{snippet.body}PROGRAM"]
-        else:
-            commands = snippet.commands
-        # One shell for the block, so that `cd` and `export` hold; it stops where a command fails.
-        script = "\n".join(["set -e", *commands]) + "\n"
-        if snippet.script:
-            with FaultProvider(*[SCRIPTS[snippet.script]] * len(commands)) as provider:
-                done = typed(script, folder, {**environment, **scripted(provider)})
-        else:
-            done = typed(script, folder, environment)
-        shown = f"{named(snippet)}\n{done.stdout}\n{done.stderr}"
-        assert done.returncode == snippet.exit_code, shown
+    with ExitStack() as until_the_end:
+        for snippet in found:
+            if snippet.serves:
+                serving = Serving(snippet, folder, environment)
+                environment = {**environment, **until_the_end.enter_context(serving)}
+                continue
+            done = run(snippet, folder, environment)
+            shown = f"{named(snippet)}\n{done.stdout}\n{done.stderr}"
+            assert done.returncode == snippet.exit_code, shown
+
+
+def run(
+    snippet: Snippet, folder: Path, environment: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    program = [f"python - <<'PROGRAM'\n{snippet.body}PROGRAM"]
+    commands = program if snippet.language == "python" else snippet.commands
+    # One shell for the block, so that `cd` and `export` hold; it stops where a command fails.
+    script = "\n".join(["set -e", *commands]) + "\n"
+    script = script.replace(f":{PORT}/", f":{environment.get('PORT', PORT)}/")
+    if not snippet.script:
+        return typed(script, folder, environment)
+    with FaultProvider(*[SCRIPTS[snippet.script]] * len(commands)) as provider:
+        return typed(script, folder, {**environment, **scripted(provider)})
+
+
+class Serving:
+    """`sill serve --token` as a page says to type it, on a port of its own, until the page ends."""
+
+    def __init__(self, snippet: Snippet, folder: Path, environment: dict[str, str]) -> None:
+        [command] = snippet.commands
+        arguments = [*shlex.split(command), "--port", "0", "--no-open"]
+        self.process = subprocess.Popen(
+            arguments, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True
+        )
+
+    def __enter__(self) -> dict[str, str]:
+        """The environment of whoever is a client of it."""
+        assert self.process.stdout is not None
+        port = re.search(r":(\d+)", self.process.stdout.readline())
+        token = self.process.stdout.readline().rsplit(": ", 1)
+        assert port and len(token) == 2
+        base_url = f"http://127.0.0.1:{port[1]}/v1"
+        return {
+            "PORT": port[1],
+            "OPENAI_BASE_URL": base_url,
+            "OPENAI_API_KEY": token[1].strip(),
+        }
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.communicate(timeout=60)
 
 
 def typed(
