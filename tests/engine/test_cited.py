@@ -7,7 +7,7 @@ import pytest
 from sill.core.documents import Document
 from sill.core.messages import fingerprint
 from sill.core.references import Reference, read_rows
-from sill.engine.cited import UNKNOWN
+from sill.engine.cited import UNKNOWN, doubts
 from sill.engine.events import Finished, Notice
 from sill.engine.prepare import Question
 from tests.engine.test_chat import make_chat, stored
@@ -96,3 +96,21 @@ def test_what_is_known_about_a_typed_link_is_told_before_the_answer():
         return first
 
     assert asyncio.run(first()) == Notice("[[Ofen]]: found by its alias “Ofen”")
+
+
+@pytest.mark.parametrize(
+    "count, expected",
+    [
+        pytest.param(0, [], id="none"),
+        pytest.param(1, [f"“said 0”: {UNKNOWN}"], id="one"),
+        pytest.param(
+            5,
+            [*(f"“said {n}”: {UNKNOWN}" for n in range(3)), "and 2 more quotations like that"],
+            id="many",
+        ),
+    ],
+)
+def test_unknown_quotations_are_told_after_the_answer(count, expected):
+    unknown = [Reference("quote", None, excerpt=f"said {n}", note=UNKNOWN) for n in range(count)]
+
+    assert doubts([SHOWN, *unknown]) == expected

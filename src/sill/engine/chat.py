@@ -25,7 +25,7 @@ from ..ports import (
 )
 from ..records import Attempt
 from .asking import Asking, closed, history_for
-from .cited import cited, remarks
+from .cited import cited, doubts, remarks
 from .compact import Carrying, SummaryBy
 from .events import Delta, Event, Finished, Notice, Refused, Started, Thought
 from .money import Afforded, Till, at_most, held, paid, refusal
@@ -165,6 +165,8 @@ class Chat:
             return
         for notice in _shortfall(finished):
             yield notice
+        for doubt in doubts(finished.references):
+            yield Notice(doubt, "warning")
         yield replace(finished, cost=cost, counted=await self._counted(reply))
 
     # --- Calls -----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from ..core.messages import fingerprint
 from ..core.quotes import check_quotations
 from ..core.references import Reference, carried, deduplicated, quote_lines
+from ..core.summaries import shortened
 from .prepare import Prepared, Question
 
 UNKNOWN = "this quotation is in nothing that the model was shown"
@@ -30,6 +31,14 @@ def cited(
 def remarks(question: Question) -> list[str]:
     """What people should know about the links they typed."""
     return [f"{one.link}: {one.note}" for one in question.references if one.found and one.note]
+
+
+def doubts(references: Iterable[Reference]) -> list[str]:
+    """What to say of quotations that are nowhere; three are enough to make anybody look."""
+    unknown = [one.excerpt for one in references if one.origin == "quote" and not one.found]
+    told = [f"“{shortened(' '.join(quote.split()), 80)}”: {UNKNOWN}" for quote in unknown[:3]]
+    more = len(unknown) - len(told)
+    return [*told, f"and {more} more quotations like that"] if more else told
 
 
 def _quoted(
