@@ -91,8 +91,9 @@ async def _open(session: Session, prompt: "Prompt | PlainPrompt") -> None:
     from .models import endpoint_models
 
     try:
-        await asyncio.to_thread(note_names, session.folder)
-        app = await session.app()
+        # The folder is looked at meanwhile; a large one does not keep the model waiting.
+        names = asyncio.to_thread(note_names, session.folder)
+        app, _ = await asyncio.gather(session.app(), names)
         await session.refresh_meter()
         prompt.redraw()
         session.models = await endpoint_models(session, app)
