@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "links": ("links", "Show a note's links and backlinks, or check the whole folder."),
     "index": ("index", "Bring the search index up to date."),
     "status": ("index", "Show what the search index holds."),
+    "memory": ("memory", "List, add, find, change and forget what is remembered of a folder."),
     "references": ("references", "Show which documents chats used most."),
     "tokens": ("tokens", "Count tokens, like wc."),
     "cost": ("cost", "Show what calls to models cost, by day, model and category."),

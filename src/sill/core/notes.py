@@ -14,7 +14,7 @@ from .stems import stem, terms
 
 SHARE = 0.04  # of the room of a prompt
 LEAST, MOST = 64, 1_000  # tokens of one message, whatever the share is
-_FAR = 0.25  # of the best one's score: less is a chance likeness
+_FAR = 0.15  # of the best one's score: less is a chance likeness
 _BEFORE = 0.5  # what a word of the last question counts in one that has hardly any of its own
 _FEW = 2  # words that say what a question is about
 OFTEN_TURNS, OFTEN_CHATS = 5, 2  # a document that so many turns of so many chats used is used often

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
+from ..app import notes as notebook
 from ..app.models import list_models
 from ..app.service import Desk
 from ..core.cost import DOLLAR
@@ -158,8 +159,7 @@ async def notes(desk: TheDesk) -> Notes:
 @router.post("/memory", tags=["memory"], status_code=201, dependencies=[contributor])
 async def remember(desk: TheDesk, body: NoteText) -> Note:
     """Remember something."""
-    id = await desk.store.note(desk.workspace, body.text)
-    return await _note(desk, id)
+    return convert.note(await notebook.remember(desk.store, desk.workspace, body.text))
 
 
 @router.patch("/memory/{note}", tags=["memory"], dependencies=[contributor])
@@ -167,7 +167,7 @@ async def change_note(desk: TheDesk, note: str, body: NoteText) -> Note:
     """Say it in other words."""
     await _note(desk, note)
     try:
-        await desk.store.change_note(note, body.text)
+        await notebook.reword(desk.store, desk.workspace, note, body.text)
     except UsageError:
         raise not_found("note") from None
     return await _note(desk, note)

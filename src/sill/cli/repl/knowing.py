@@ -1,6 +1,4 @@
-"""Commands that find and remember: notes of the folder, what was said, facts."""
-
-from collections.abc import Iterable
+"""Commands that find: notes of the folder, what was said."""
 
 from ...errors import UsageError
 from ..screen import columns, one_line, painted, plain, say
@@ -8,7 +6,6 @@ from .session import Given, Session
 from .table import Command
 
 _HITS = 8
-_SHORT = 8
 
 
 async def search(session: Session, given: Given) -> None:
@@ -47,71 +44,7 @@ async def recall(session: Session, given: Given) -> None:
         say("nothing found")
 
 
-async def memory(session: Session, given: Given) -> None:
-    store = (await session.app()).store
-    workspace = str(session.folder)
-    match given.text.split(maxsplit=1):
-        case [] | ["list"]:
-            for note in await store.notes(workspace):
-                print(f"{painted(note.id[:_SHORT], 'cyan')}  {one_line(note.text, 200)}")
-            if not await store.notes(workspace):
-                say("nothing is remembered; `:remember TEXT` does")
-        case ["add", text]:
-            await remember(session, Given(text))
-        case ["forget", id]:
-            found = [one for one in await store.notes(workspace) if one.id.startswith(id)]
-            if len(found) != 1:
-                what = "no" if not found else "more than one"
-                raise UsageError(f"{what} fact begins with {plain(id)}", hint=":memory lists them")
-            await store.forget_note(found[0].id)
-            say(f"forgotten: {one_line(found[0].text, 100)}")
-        case ["clear"]:
-            notes = await store.notes(workspace)
-            if session.is_interactive and notes and not _confirmed(len(notes)):
-                return
-            for note in notes:
-                await store.forget_note(note.id)
-            say(f"forgotten: {len(notes):,}")
-        case _:
-            raise UsageError(":memory list|add TEXT|forget ID|clear")
-
-
-def _confirmed(count: int) -> bool:
-    import click
-
-    from ..hunks import read_line
-
-    click.echo(f"Forget {count:,} facts? There is no way back [y/N] ", nl=False, err=True)
-    try:
-        return read_line().strip().lower() in ("y", "yes")
-    except KeyboardInterrupt:
-        return False
-
-
-async def remember(session: Session, given: Given) -> None:
-    """A fact for every chat of this folder."""
-    if not given.text:
-        raise UsageError(":remember TEXT")
-    store = (await session.app()).store
-    turn = session.finished.turn if session.finished else ""
-    id = await store.note(str(session.folder), given.text, turn)
-    say(f"remembered as {id[:_SHORT]}; `:memory forget {id[:_SHORT]}` takes it back")
-
-
-def _actions(session: Session, typed: str) -> Iterable[str]:
-    return ("list", "add ", "forget ", "clear")
-
-
 COMMANDS = (
     Command("search", "WORDS", "passages of the folder; :open N opens one", search, ("find",)),
     Command("recall", "WORDS", "what was said, in this chat and the others", recall),
-    Command(
-        "memory",
-        "list|add|forget|clear",
-        "facts that are kept for this folder",
-        memory,
-        (),
-        _actions,
-    ),
-    Command("remember", "TEXT", "keep a fact for this folder", remember),
 )

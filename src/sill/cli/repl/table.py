@@ -39,7 +39,18 @@ class Unknown:
 
 def commands() -> Mapping[str, Command]:
     """Every command by its name, in the order of the help."""
-    from . import chatting, editing, knowing, looking, models, saying, settings, spending, tooling
+    from . import (
+        chatting,
+        editing,
+        knowing,
+        looking,
+        models,
+        remembering,
+        saying,
+        settings,
+        spending,
+        tooling,
+    )
 
     groups = (
         saying.COMMANDS,
@@ -48,6 +59,7 @@ def commands() -> Mapping[str, Command]:
         editing.COMMANDS,
         chatting.COMMANDS,
         knowing.COMMANDS,
+        remembering.COMMANDS,
         tooling.COMMANDS,
         spending.COMMANDS,
         settings.COMMANDS,
