@@ -1,15 +1,17 @@
 """Who counts for a connection."""
 
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 
 from ..adapters.tokens._http import Endpoint
 from ..adapters.tokens.choose import counter_for
+from ..adapters.tokens.local import Local
 from ..adapters.tokens.probe import Probes
 from ..core.render import Layout
 from ..engine.drift import drift_of
-from ..engine.sizes import Remembered
+from ..engine.sizes import Growing, Remembered
 from ..engine.sizing import Sizer
 from ..ports import Store, TokenCounter
 from .connect import Connection, Wanted, new_client
@@ -26,6 +28,7 @@ class Counting:
     reason: str
     window: int | None
     ratio: float  # what estimates are scaled by
+    grows: Callable[[], Growing] | None = None  # counts an answer as it comes, without a long way
 
 
 async def choose_counter(
@@ -57,6 +60,10 @@ async def choose_counter(
         reason=chosen.reason,
         window=chosen.window,
         ratio=ratio,
+        # A count of the answer as it comes must not wait for a machine elsewhere.
+        grows=partial(Growing, chosen.counter, cuts=chosen.cuts)
+        if connection.is_local or isinstance(chosen.counter, Local)
+        else None,
     )
 
 

@@ -166,6 +166,7 @@ class Seats:
             notebook=self.notebook,
             summaries=summary_by(self.settings.get("summaries", str)),
             toolkit=Toolkit(self.tools, counted.counter) if self.tools and may_call else None,
+            grows=counted.grows,
         )
 
     def _till(self, model: OpenAIModel | OllamaModel, price: Price | None) -> Till:

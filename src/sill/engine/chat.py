@@ -36,6 +36,7 @@ from .prepare import Call, Prepared, Question
 from .recall import Recollection
 from .replies import GAP, Reply, closing, omissions, refused
 from .rounds import Rounds
+from .sizes import Growing
 from .sizing import Sizer
 from .streams import until
 from .summarize import Summarizer
@@ -68,6 +69,7 @@ class Chat:
     toolkit: Toolkit | None = None  # without it, no tools are offered
     notebook: Notebook | None = None  # without it, nothing that is remembered comes along
     summaries: SummaryBy = "off"  # how what leaves the window is summed up
+    grows: Callable[[], Growing] | None = None  # counts the answer as it comes
     _plans: dict[str, Plan] = field(default_factory=dict)  # of the last turns
 
     async def ask(
@@ -239,6 +241,7 @@ class Chat:
         self, asking: Asking, rounds: Rounds, reply: Reply, afforded: Afforded
     ) -> AsyncGenerator[Event, None]:
         stream = self._booked(rounds, afforded).stream(reply.sent.request)
+        growing = self.grows() if self.grows is not None else None
         async with aclosing(until(asking.stop, stream)) as events:
             async for event in events:
                 match event:
@@ -247,7 +250,7 @@ class Chat:
                             yield Delta(GAP)
                         reply.text += text
                         await self.store.checkpoint(rounds.caller.turn, reply.shown)
-                        yield Delta(text)
+                        yield Delta(text, await growing.grown(text) if growing else None)
                     case ReasoningDelta(text=text):
                         yield Thought(text)
                     case ToolCallDelta():

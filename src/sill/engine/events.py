@@ -28,7 +28,10 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
+    """More of the answer. ``tokens`` of all of it so far come with some of the pieces."""
+
     text: str
+    tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,6 +242,9 @@ def _stored(text: str, tokens: int) -> _Parts:
     return _Parts(new=(), before=(len(text),), counts_before=(tokens,))
 
 
+COUNTED_EVERY = 200  # characters of an answer, some fifty tokens
+
+
 class Growing:
     """Tokens of a text that is still arriving: only what came since the last safe cut is counted again."""
 
@@ -250,9 +253,19 @@ class Growing:
         self._cuts = cuts
         self._settled = 0
         self._tail = ""
+        self._fresh = 0  # characters since the last count
 
     def add(self, text: str) -> None:
         self._tail += text
+
+    async def grown(self, text: str) -> int | None:
+        """Add ``text``; the tokens of everything so far, now and then: counting should cost next to nothing."""
+        self.add(text)
+        self._fresh += len(text)
+        if self._fresh < COUNTED_EVERY:
+            return None
+        self._fresh = 0
+        return (await self.tokens()).tokens[0]
 
     async def tokens(self) -> Counts:
         """The tokens of everything added so far."""
