@@ -11,7 +11,7 @@ from typing import Literal
 
 from ..core import compact, envelopes, trail
 from ..core.edits import Rejected
-from ..core.messages import Epoch, Message, Sized, Summary, Turn, fingerprint
+from ..core.messages import Epoch, Fingerprint, Message, Sized, Summary, Turn, fingerprint
 from ..core.proposal import preview
 from ..core.trail import Touch
 from ..ports import History, Store
@@ -214,7 +214,7 @@ class _Files:
             for path, state in self._changed(one).items()
         ]
 
-    def _changed(self, stored: StoredProposal) -> dict[str, trail.Fingerprint | None]:
+    def _changed(self, stored: StoredProposal) -> dict[str, Fingerprint | None]:
         """The files of a proposal and the states it leaves them in; none if it cannot be read."""
         try:
             shown = preview(read(stored.body).proposal)
