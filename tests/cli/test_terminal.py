@@ -212,6 +212,37 @@ def test_a_paste_of_a_megabyte_arrives_whole(folder: Home) -> None:
 
 
 @pytest.mark.slow
+def test_several_lines_history_search_and_another_count_for_another_tokenizer(folder: Home) -> None:
+    with FaultProvider(ok("Read."), routes=ChatAlone(all=[])) as provider:
+        terminal = start(
+            folder,
+            OPENAI_BASE_URL=f"{provider.url}/v1",
+            SILL_MODEL="m",
+            SILL_TOKENIZER="o200k_base",
+            SILL_WINDOW="8192",
+        )
+        try:
+            terminal.prompted().sees("tokens (exact)")
+            terminal.press("one").press("\x1b\r").press("two").sees("… two").press("\r").prompted(2)
+            terminal.press('"""three').press("\r").press('four"""').sees("… four").press("\r")
+            terminal.sees("Read.", times=2).prompted(3)
+            terminal.press("\x12").sees("search").press("tw").sees("one", times=2).press("\x07")
+            terminal.ask(":profile tokenizer=cl100k_base").sees("tokenizer = cl100k_base").prompted(
+                4
+            )
+            terminal.ask(":model other").sees("this chat is").prompted(5)
+            terminal.press(":quit\r")
+
+            assert terminal.ended() == 0
+        finally:
+            close(terminal)
+
+    bodies = [json.loads(seen.body) for seen in provider.seen if seen.path.endswith("completions")]
+    asked = [body["messages"][-1]["content"] for body in bodies]
+    assert asked == ["one\ntwo", "three\nfour"]
+
+
+@pytest.mark.slow
 def test_a_dumb_terminal_gets_plain_text(folder: Home) -> None:
     terminal = start(folder, TERM="dumb")
     try:

@@ -58,6 +58,7 @@ async def talk(session: Session) -> None:
     say(f"Sill in {session.folder.name}; :help lists the commands", dim=True)
     prompt = _prompt(session)
     session.desk.tell = prompt.tell
+    _log_above(prompt)
     opening: list[asyncio.Task[None]] = []
     prompt.when_shown(lambda: opening.append(asyncio.create_task(_open(session, prompt))))
     with interrupts(lambda: None):
@@ -73,6 +74,19 @@ async def talk(session: Session) -> None:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
+
+
+def _log_above(prompt: "Prompt | PlainPrompt") -> None:
+    """Warnings of any part, from any thread, stand above the prompt and not in it."""
+    import logging
+
+    loop = asyncio.get_running_loop()
+
+    class Above(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            loop.call_soon_threadsafe(prompt.tell, self.format(record))
+
+    logging.basicConfig(handlers=[Above()], format="%(message)s", level=logging.WARNING, force=True)
 
 
 def _prompt(session: Session) -> "Prompt | PlainPrompt":

@@ -72,6 +72,18 @@ async def _spoken(app: "App", turn: "StoredTurn") -> int:
     return sum((await app.chat.counter.count(said)).tokens) if said else 0
 
 
+async def _recounted(session: "Session", app: "App", meter: Meter) -> Meter:
+    """What the chat takes as another model counts it, before anything is asked of that one."""
+    from ...engine.events import Refused
+
+    gathered = await app.gather("", session.files)
+    ready = await app.plan(session.chat, gathered.question)
+    if isinstance(ready, Refused):
+        return replace(meter, used=ready.needed)
+    counted = ready.certificate
+    return replace(meter, used=counted.predicted, kind=counted.kind, evicts=ready.plan.next_evicts)
+
+
 async def measured(session: "Session", app: "App") -> Meter:
     """The meter for the session's chat as it is stored."""
     from ...core.usage import plan_from_json
@@ -88,6 +100,8 @@ async def measured(session: "Session", app: "App") -> Meter:
     if not last or last[-1].certificate is None:
         return meter
     turn, certificate = last[-1], last[-1].certificate
+    if certificate.tokenizer != app.tokenizer.id:
+        return await _recounted(session, app, meter)
     prompt = certificate.predicted if certificate.actual is None else certificate.actual
     reply = turn.usage.completion if turn.usage else await _spoken(app, turn)
     evicts = plan_from_json(turn.plan).next_evicts if turn.plan else False

@@ -26,7 +26,11 @@ async def model(session: Session, given: Given) -> None:
     app = await session.desk.switch(**flags)
     session.started = None
     await session.refresh_meter()
+    session.models = await endpoint_models(session, app)
     say(f"from now on {app.description}")
+    if session.meter.used:
+        counted = f"{session.meter.used:,} tokens ({session.meter.kind})"
+        say(f"  this chat is {counted} for it", dim=True)
 
 
 def _describe(app: "App") -> None:
