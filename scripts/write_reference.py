@@ -1,12 +1,19 @@
 """Write the reference pages that follow from the code. `make test` fails where they are out of date."""
 
+import sys
 from pathlib import Path
 
 import click
 
 from sill.settings import FALLBACK, PRICE, PROFILES, TABLE, Spec
 
-REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
+SCRIPTS = Path(__file__).resolve().parent
+REFERENCE = SCRIPTS.parent / "docs" / "reference"
+sys.path.insert(0, str(SCRIPTS))
+
+from reference_events import events_page  # noqa: E402
+from reference_formats import formats_page  # noqa: E402
+from reference_http import routes_page  # noqa: E402
 
 SETTINGS = """\
 # Settings
@@ -159,7 +166,13 @@ def manual(command: click.Command, name: str, parent: click.Context | None) -> s
     return "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
 
 
-PAGES = {"settings.md": settings_page, "cli.md": cli_page}
+PAGES = {
+    "settings.md": settings_page,
+    "cli.md": cli_page,
+    "events.md": events_page,
+    "formats.md": formats_page,
+    "routes.md": routes_page,
+}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():
