@@ -54,6 +54,21 @@ def test_name_and_password_give_a_cookie_that_opens(tmp_path):
     assert (session["owner"], session["role"], session["multi_user"]) == (bob, "contributor", True)
 
 
+def test_a_person_who_is_not_logged_in_is_sent_to_the_form_and_a_program_is_told(tmp_path):
+    async def check():
+        async with shared(tmp_path, PEOPLE, FLAGS) as place, place.client() as client:
+            person = await client.get("/", headers={"accept": "text/html"})
+            program = await client.get("/api/v1/chats")
+            form = await client.get("/login")
+            return person, program.status_code, form
+
+    person, program, form = run(check())
+
+    assert (person.status_code, person.headers["location"]) == (303, "/login")
+    assert program == 401
+    assert 'type="password"' in form.text
+
+
 @pytest.mark.parametrize(
     "name, password",
     [

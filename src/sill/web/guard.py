@@ -9,6 +9,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .answers import problem_response
@@ -43,6 +44,7 @@ class Rules:
     cookie: str = "sill"
     public: frozenset[str] = frozenset({"/login", "/healthz", "/readyz"})
     most_body: int = MOST_BODY
+    login_page: str = ""  # where a person who is not logged in is sent, if there is such a page
 
 
 def local_rules(port: int) -> Rules:
@@ -177,6 +179,9 @@ class Guard:
         refusal = await self._refuse(seen, scope)
         if refusal is None and seen.kind == "http" and _announced(scope) > self.rules.most_body:
             refusal = TOO_LARGE
+        if refusal is NO_CREDENTIALS and self.rules.login_page and _wants_page(scope):
+            await RedirectResponse(self.rules.login_page, 303)(scope, receive, dressed)
+            return
         if refusal is not None:
             await _turn_away(refusal, scope, receive, dressed)
             return

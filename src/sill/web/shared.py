@@ -54,7 +54,8 @@ class Public:
     def rules(self, port: int) -> Rules:
         """Browsers leave the port out where it is the usual one, or the proxy's."""
         with_port = (f"{name}:{port}" for name in self.names)
-        return Rules(frozenset((*self.names, *with_port)), scheme="https", cookie=COOKIE)
+        hosts = frozenset((*self.names, *with_port))
+        return Rules(hosts, scheme="https", cookie=COOKIE, login_page="/login")
 
     @property
     def options(self) -> dict[str, Any]:
