@@ -24,6 +24,7 @@ from .vault import vault_of
 
 LOCAL_OWNER = "local"
 EDITOR = "editor"
+SWEEP_SECONDS = 5.0
 log = logging.getLogger("sill.service")
 
 
@@ -186,6 +187,7 @@ class Service:
     index: IndexProgress = field(default_factory=IndexProgress)
     _desks: dict[str, Desk] = field(default_factory=dict)
     _indexing: asyncio.Task[None] | None = None
+    _sweeping: asyncio.Task[None] | None = None
 
     @property
     def folder(self) -> Path:
@@ -205,6 +207,15 @@ class Service:
         """Bring to an end what a crash left of edits; then read the vault behind everybody's back."""
         await self.desk().edits.recover()
         self._indexing = asyncio.create_task(self._index())
+        self._sweeping = asyncio.create_task(self._sweep())
+
+    async def _sweep(self) -> None:
+        """Close turns whose process has died as interrupted, so that nobody waits for them."""
+        store = self.store
+        while isinstance(store, DatabaseStore):
+            with suppress(StoreError):
+                await store.close_abandoned()
+            await asyncio.sleep(SWEEP_SECONDS)
 
     async def _index(self) -> None:
         progress = self.index
@@ -236,10 +247,11 @@ class Service:
 
     async def close(self) -> None:
         await self.wind_down(0)
-        if self._indexing is not None:
-            self._indexing.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._indexing
+        for task in (self._indexing, self._sweeping):
+            if task is not None:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
         await asyncio.gather(*(desk.close() for desk in self._desks.values()))
         await self.vault.close()
 

@@ -9,8 +9,6 @@ from pydantic import BaseModel
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-PING_SECONDS = 15.0
-SEND_SECONDS = 30.0  # a reader who has vanished is noticed by this at the latest
 PING = b": ping\n\n"
 
 
@@ -27,6 +25,8 @@ class EventStream(Response):
     """
 
     media_type = "text/event-stream"
+    ping_seconds = 15.0
+    send_seconds = 30.0  # a reader who takes nothing for so long has vanished
 
     def __init__(
         self, events: AsyncGenerator[bytes, None], headers: Mapping[str, str] | None = None
@@ -40,7 +40,7 @@ class EventStream(Response):
         line = _Line(send)
         tasks = {
             asyncio.create_task(self._send_all(line)),
-            asyncio.create_task(line.keep_open()),
+            asyncio.create_task(line.keep_open(self.ping_seconds, self.send_seconds)),
             asyncio.create_task(_left(receive)),
         }
         try:
@@ -77,14 +77,15 @@ class _Line:
         await self.send({"type": "http.response.body", "body": chunk, "more_body": True})
         self._writing = False
 
-    async def keep_open(self) -> None:
-        """Pings a silent line; returns when the reader takes nothing any more."""
+    async def keep_open(self, ping: float, patience: float) -> None:
+        """Pings a line that is silent for ``ping`` seconds; returns when the reader takes nothing any more."""
         while True:
             silent = time.monotonic() - self._sent_at
-            if self._writing and silent >= SEND_SECONDS:
+            due = patience if self._writing else ping
+            if silent < due:
+                await asyncio.sleep(due - silent)
+            elif self._writing:
                 return
-            if silent < PING_SECONDS or self._writing:
-                await asyncio.sleep(max(PING_SECONDS - silent, 1.0))
             else:
                 await self.write(PING)
 
