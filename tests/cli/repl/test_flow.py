@@ -82,6 +82,19 @@ def test_no_line_is_lost_or_shown_twice(pieces):
     assert shown(pieces, columns=30, rows=6) == whole("".join(pieces), columns=30)
 
 
+def test_what_stands_below_a_growing_answer_is_gone_with_its_end():
+    def write(out: StringIO) -> None:
+        flow = LiveFlow(out, lambda: (40, 8), colours=True, clock=iter(range(999)).__next__)
+        for number in range(30):
+            flow.status(f"{number} tokens")
+            flow.add(f"line {number}\n\n")
+        assert "29 tokens" in out.getvalue()
+        flow.finish()
+
+    lines = screen_after(write, 40, 8)
+    assert [line for line in lines if line] == [f"line {number}" for number in range(30)]
+
+
 def test_a_long_code_block_is_in_the_scrollback_once():
     code = "```\n" + "".join(f"line {n}\n" for n in range(200)) + "```\n"
 

@@ -121,7 +121,9 @@ async def _shown(
                 case Started(certificate=certificate):
                     session.started = event
                     flow.wait(f"{certificate.predicted:,} tokens sent; Ctrl-C stops …")
-                case Delta(text=piece):
+                case Delta(text=piece, tokens=tokens):
+                    if tokens is not None:
+                        flow.status(f"{tokens:,} tokens; Ctrl-C stops …")
                     flow.add(piece)
                 case Thought(text=piece):
                     thoughts += len(piece.split())
@@ -162,6 +164,9 @@ def conclude(session: Session, outcome: "Finished | Refused", text: str) -> int:
             session.started = replace(session.started, plan=outcome.plan)
         if outcome.outcome in ("failed", "cancelled") and not outcome.text:
             session.unsent = text
+        if outcome.outcome == "cancelled" and not outcome.text:
+            tell("stopped before a word came")
+            return 130
     else:
         session.finished, session.unsent = None, text
     return told(outcome)

@@ -32,6 +32,10 @@ class Flow(Protocol):
         """What is awaited; gone with the next word."""
         ...
 
+    def status(self, line: str) -> None:
+        """What stands below the answer while it grows."""
+        ...
+
     def finish(self) -> None: ...
 
 
@@ -68,6 +72,9 @@ class PlainFlow:
     def wait(self, line: str) -> None:
         pass
 
+    def status(self, line: str) -> None:
+        pass
+
     def finish(self) -> None:
         self._out.write(self._pieces.end())
         if not self._ends_line:
@@ -88,6 +95,7 @@ class LiveFlow:
         self._out, self._size, self._clock, self._colours = out, size, clock, colours
         self._text = ""  # of the blocks that are not printed yet
         self._live: list[str] = []  # lines that can still be taken back, as they were written
+        self._status = ""
         self._notes: list[str] = []  # said while a block was growing
         self._drawn = float("-inf")
         self._any = False  # a block was printed
@@ -110,10 +118,13 @@ class LiveFlow:
         if not self._text.strip():
             self._write([], [f"\x1b[2m{plain(line)}\x1b[0m"])
 
+    def status(self, line: str) -> None:
+        self._status = plain(line)
+
     def finish(self) -> None:
         """Everything that came is printed, and nothing can be taken back any more."""
         blocks, rest = split(self._text)
-        self._text = ""
+        self._text = self._status = ""
         self._print([*blocks, rest], "")
         self._write(self._notes, [])
         self._notes = []
@@ -131,10 +142,12 @@ class LiveFlow:
                 self._any = True
                 notes, self._notes = self._notes, []
                 printed += notes
-        most = max(_LEAST_ROWS, rows - 2)
+        most = max(_LEAST_ROWS, rows - 3)
         live = self._lines(tail(growing, 2 * most), columns)
         live = live[-most:]
-        self._write(printed, ["", *live] if live and self._any else live)
+        live = ["", *live] if live and self._any else live
+        status = f"\x1b[2m{self._status[: columns - 1]}\x1b[0m"
+        self._write(printed, [*live, status] if self._status else live)
 
     def _lines(self, text: str, columns: int) -> list[str]:
         # One column stays free: a line that fills its row would wrap in some terminals and not in others.
