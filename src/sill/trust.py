@@ -19,6 +19,7 @@ _POWERFUL = (
     "base_url", "api_key", "api_key_env", "database", "local_model", "remote_fallback", "embedder",
     "embed_api_key", "document_summaries",
 )  # fmt: skip
+_PROGRAMS = "mcpServers."
 _MONEY = ("limits.", "prices.")
 _LASTING = ("chat_ttl_days",)
 
@@ -30,12 +31,15 @@ def refuse_untrusted(settings: Settings, project_file: Path | None, trust_file: 
     for key, value in settings.values.items():
         name = key.rsplit(".", 1)[-1]
         is_money, is_lasting = key.startswith(_MONEY), name in _LASTING
-        if value.origin != "project file" or not (is_money or is_lasting or name in _POWERFUL):
+        runs = key.startswith(_PROGRAMS)
+        is_powerful = runs or is_money or is_lasting or name in _POWERFUL
+        if value.origin != "project file" or not is_powerful:
             continue
-        if name in ("base_url", "embedder") and stays_here(str(value.value)):
+        if not runs and name in ("base_url", "embedder") and stays_here(str(value.value)):
             continue
         decides = "what may be spent" if is_money else "where your text goes"
         decides = "which chats are deleted" if is_lasting else decides
+        decides = "which programs are started and what they are told" if runs else decides
         raise SettingsError(
             f"{project_file} sets `{key}`, which decides {decides}, and is not trusted yet",
             hint="look at it, then run `sill trust` in that folder",

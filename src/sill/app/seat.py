@@ -19,11 +19,11 @@ from ..engine.compact import SummaryBy
 from ..engine.failover import Place
 from ..engine.money import Limits, Purse, Till
 from ..engine.notes import Notebook
-from ..engine.offering import Toolkit
+from ..engine.offering import Boxes, Toolkit
 from ..engine.prepare import Call
 from ..engine.recall import Recollection
 from ..errors import SettingsError
-from ..ports import Store, TokenCounter, ToolBox
+from ..ports import Store, TokenCounter
 from ..records import Attempt, Cap
 from ..settings import Settings
 from .connect import (
@@ -75,7 +75,7 @@ class Seats:
     counter: TokenCounter | None = None  # the caller's own, for every model
     all: list[Seat] = field(default_factory=list)
     recollection: Recollection | None = None
-    tools: ToolBox | None = None
+    tools: Boxes | None = None
     notebook: Notebook | None = None
 
     def __post_init__(self) -> None:
@@ -165,9 +165,13 @@ class Seats:
             recollection=self.recollection,
             notebook=self.notebook,
             summaries=summary_by(self.settings.get("summaries", str)),
-            toolkit=Toolkit(self.tools, counted.counter) if self.tools and may_call else None,
+            toolkit=self._toolkit(counted.counter) if may_call else None,
             grows=counted.grows,
         )
+
+    def _toolkit(self, counter: TokenCounter) -> Toolkit | None:
+        tools = self.tools
+        return None if tools is None else Toolkit(tools, counter, tools.untold)
 
     def _till(self, model: OpenAIModel | OllamaModel, price: Price | None) -> Till:
         def booked(attempt: Attempt, caps: Sequence[Cap]) -> OpenAIModel | OllamaModel:

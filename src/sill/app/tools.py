@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..core.edits import Scope
 from ..engine.offering import Boxes
+from ..engine.tools import edits, library, notebook
 from ..engine.tools.edits import EditTools
 from ..engine.tools.library import LibraryTools
 from ..engine.tools.notebook import MemoryTools
@@ -14,6 +15,7 @@ from ..errors import FileRefused
 from ..ports import Store, ToolBox, Vault
 from ..settings import Settings
 
+OWN_NAMES = frozenset(tool.name for tool in (*library.TOOLS, *edits.TOOLS, *notebook.TOOLS))
 OpenVault = Callable[[], Awaitable[Vault]]
 
 
@@ -59,9 +61,18 @@ def vault_opener(folder: Path, settings: Settings, stack: AsyncExitStack) -> Ope
 
 
 def tools_of(settings: Settings, store: Store, folder: Path, stack: AsyncExitStack) -> Boxes:
-    """Every tool that this folder's chats may be offered."""
+    """Every tool that this folder's chats may be offered; ``stack`` ends the servers of others that were started."""
     max_bytes = settings.get("max_file_bytes", int) or 0
-    return Boxes(built_in(store, folder, vault_opener(folder, settings, stack), max_bytes))
+    own = built_in(store, folder, vault_opener(folder, settings, stack), max_bytes)
+    if not settings.mcp_servers():
+        return Boxes(own)
+    from .servers import mcp_tools
+
+    others = mcp_tools(settings, folder, OWN_NAMES)
+    if others is None:
+        return Boxes(own)
+    stack.push_async_callback(others.close)
+    return Boxes([*own, others], untold=others.untold)
 
 
 def are_wanted(settings: Settings, profile: str, *, is_tiny: bool) -> bool:

@@ -138,6 +138,8 @@ class Chat:
             return
         for notice in (*omissions(ready), *(Notice(w, "warning") for w in afforded.warnings)):
             yield notice
+        for trouble in self.toolkit.untold() if self.toolkit is not None else ():
+            yield Notice(trouble, "warning")
         for remark in remarks(asking.question):
             yield Notice(remark)
         chat, turn = await asking.begin(self._opening(ready))

@@ -1,7 +1,7 @@
 """Which tools go with a question: few enough for their share, and the same ones for a whole epoch."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,12 +10,15 @@ from ..core.tools import Choice, Tool, choose, only
 from ..ports import Caller, TokenCounter, ToolBox, ToolOutcome
 from .prepare import Call, Toolset
 
+Untold = Callable[[], Sequence[str]]
+
 
 @dataclass(slots=True)
 class Boxes:
     """Several tool boxes as one. Of two tools with the same name the first box has it."""
 
     boxes: Sequence[ToolBox]
+    untold: Untold = list  # what went wrong with some of them and nobody was told of yet
     _owners: dict[str, ToolBox] = field(default_factory=dict)
 
     async def tools(self) -> Sequence[Tool]:
@@ -40,6 +43,7 @@ class Toolkit:
 
     box: ToolBox
     counter: TokenCounter
+    untold: Untold = list  # what went wrong with tools and the user was not told of yet
     _tokens: dict[bytes, int] = field(default_factory=dict)
 
     async def choice(self, call: Call, question: str, sticky: Collection[str] = ()) -> Toolset:

@@ -8,7 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SettingsError
-from .table import FALLBACK, NEEDED, PRICE, PROFILES, TABLE, Scalar, Spec, group_of, spec_of
+from .table import (
+    FALLBACK,
+    MCP_SERVER,
+    MCP_SERVERS,
+    NEEDED,
+    PRICE,
+    PROFILES,
+    TABLE,
+    Scalar,
+    Spec,
+    group_of,
+    spec_of,
+)
 from .values import Origin, Settings, Value
 
 FILE_NAME = "sill.toml"
@@ -99,6 +111,9 @@ def _flattened(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
     for key, given in tree.items():
         if isinstance(given, dict):
             yield from _flattened(given, f"{prefix}{key}.")
+        elif isinstance(given, list) and prefix.startswith(f"{MCP_SERVERS}."):
+            for number, one in enumerate(given, start=1):
+                yield f"{prefix}{key}.{number}", one
         elif isinstance(given, list) and given and all(isinstance(one, dict) for one in given):
             numbered = {str(number): one for number, one in enumerate(given, start=1)}
             yield from _flattened(numbered, f"{prefix}{key}.")
@@ -107,6 +122,13 @@ def _flattened(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
 
 
 def _check_whole(group: str, values: Mapping[str, Value], where: str) -> None:
+    if group.startswith(f"{MCP_SERVERS}."):
+        ways = [name for name in ("command", "url") if f"{group}.{name}" in values]
+        if len(ways) != 1:
+            raise SettingsError(
+                f"{where}: `{group}` needs `command` or `url`", hint=_HINTS["server"]
+            )
+        return
     kind = "price" if group.startswith("prices.") else "fallback"
     for name in NEEDED[kind]:
         if f"{group}.{name}" not in values:
@@ -158,12 +180,16 @@ def _parsed(spec: Spec, given: str, name: str) -> Scalar:
 _HINTS = {
     "price": '[prices."MODEL"] with prompt and completion, in dollars per million tokens',
     "fallback": "[[profile.NAME.fallback]] with base_url, and model, api_key_env and so on",
+    "server": f"[{MCP_SERVERS}.NAME] with command and args, or with url",
 }
 
 
 def _unknown(key: str, where: str) -> SettingsError:
     group = group_of(key)
-    if group is not None:
+    if key.startswith(MCP_SERVERS):
+        near = get_close_matches(key.split(".", 2)[-1], MCP_SERVER, n=1)
+        hint = f"did you mean `{near[0]}`?" if near else _HINTS["server"]
+    elif group is not None:
         fields = PRICE if group.startswith("prices.") else FALLBACK
         near = get_close_matches(key.rsplit(".", 1)[-1], fields, n=1)
         hint = f"did you mean `{near[0]}`?" if near else f"known are {', '.join(fields)}"

@@ -1,4 +1,4 @@
-"""What can be set: one row for each, and two groups that come in any number."""
+"""What can be set: one row for each, and three groups that come in any number."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -84,6 +84,24 @@ PRICE = {
     "cached": Spec(float, "the part of the prompt the server had already; else as `prompt`", low=0),
     "cache_write": Spec(float, "the part it stored for later; else as `prompt`", low=0),
 }
+# A server of tools, by its name: a program that is started, or an address.
+MCP_SERVER = {
+    "command": Spec(str, "program that is started; speaks over its standard input and output"),
+    "args": Spec(str, "list of its arguments"),
+    "env": Spec(
+        str,
+        "table of variables it gets; `${NAME}` stands for one of yours. It gets none of the others but"
+        " PATH, HOME and the like",
+        secret=True,
+    ),
+    "url": Spec(str, "address of a server that runs already, instead of `command`"),
+    "headers": Spec(str, "table of HTTP headers for `url`; `${NAME}` as in `env`", secret=True),
+    "tools": Spec(str, "list of the tools to offer; without it all are"),
+    "timeout": Spec(float, "seconds to wait for its start, and for each result", 30.0, low=0.1),
+    "enabled": Spec(bool, "`false` leaves it alone", True),
+}
+MCP_SERVERS = "mcpServers"
+_SEVERAL = ("args", "tools", "env", "headers")  # what holds more than one value
 NEEDED = {"fallback": ("base_url",), "price": ("prompt", "completion")}
 
 _GLOBAL = {
@@ -183,11 +201,13 @@ def spec_of(key: str) -> Spec | None:
     group, name = group_of(key), key.rsplit(".", 1)[-1]
     if group is None:
         return TABLE.get(key)
+    if group.startswith(f"{MCP_SERVERS}."):
+        return MCP_SERVER.get(key.split(".")[2])
     return (PRICE if group.startswith("prices.") else FALLBACK).get(name)
 
 
 def group_of(key: str) -> str | None:
-    """``prices.MODEL`` or ``profile.NAME.fallback.N``, which is set as a whole; None for a single value.
+    """``prices.MODEL``, ``profile.NAME.fallback.N`` or ``mcpServers.NAME``, set as a whole; else None.
 
     A model's name may hold dots: what follows the last one is always the field.
     """
@@ -196,6 +216,9 @@ def group_of(key: str) -> str | None:
             return key.rsplit(".", 1)[0]
         case ["profile", profile, "fallback", _, _] if profile in PROFILES:
             return key.rsplit(".", 1)[0]
+        case [servers, name, field, *more] if servers == MCP_SERVERS:
+            is_known = len(more) == 1 if field in _SEVERAL else not more and field in MCP_SERVER
+            return f"{servers}.{name}" if is_known else None
         case _:
             return None
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from .table import TABLE, Scalar, group_of, has_general, spec_of
+from .table import MCP_SERVERS, TABLE, Scalar, group_of, has_general, spec_of
 
 T = TypeVar("T", bound=Scalar)
 Origin = Literal["default", "user file", "project file", "environment", "flag"]
@@ -59,6 +59,15 @@ class Settings:
         return tuple(
             dict.fromkeys(n for n in names if n and n.startswith(f"profile.{profile}.fallback."))
         )
+
+    def mcp_servers(self) -> dict[str, dict[str, Scalar]]:
+        """What is set of every server of tools, by name; ``env.NAME`` and ``args.N`` one by one."""
+        found: dict[str, dict[str, Scalar]] = {}
+        for key, value in self.values.items():
+            if key.startswith(f"{MCP_SERVERS}.") and value.value is not None:
+                _, name, field = key.split(".", 2)
+                found.setdefault(name, {})[field] = value.value
+        return found
 
     def shown(self) -> Iterator[tuple[str, str, str]]:
         """Name, value and source of everything that is set; secrets are only said to be there."""
