@@ -34,6 +34,8 @@ BODIES = {
     "DELETE /api/v1/chats/{chat}": None,
     "POST /api/v1/chats/{chat}/branch": {"turn": "{turn}"},
     "POST /api/v1/chats/{chat}/fork": {"turn": "{turn}"},
+    "POST /api/v1/chats/{chat}/pins": {"turn": "{turn}"},
+    "POST /api/v1/chats/{chat}/unpin": {"turn": "{turn}"},
     "POST /api/v1/turns": {"text": "go on", "chat": "{chat}"},
     "POST /api/v1/turns/{turn}/regenerate": None,
     "POST /api/v1/turns/{turn}/edit": {"text": "instead"},
@@ -140,9 +142,7 @@ async def attack(place: Shared, name: str, ids: dict[str, str]) -> tuple[list[st
             if path in QUERIES and f"{CANARY} " in answer.text:
                 leaks.append(key)
             takes_owned = any(one in path or one in json.dumps(BODIES.get(key)) for one in OWNED)
-            refused = (
-                answer.status_code in (403, 404, 409, 422) or '"outcome":"nothing"' in answer.text
-            )
+            refused = answer.status_code in (403, 404, 409) or '"outcome":"nothing"' in answer.text
             if takes_owned and "{tool_id}" not in path and not refused:
                 accepted.append(f"{key} {answer.status_code}")
     return leaks, accepted
@@ -186,6 +186,7 @@ def test_the_eye_of_this_test_sees_what_there_is_to_see(tmp_path):
 
 SILENT = {
     "POST /tokenize", "POST /api/v1/chats", "POST /api/v1/chats/{chat}/branch", "POST /api/v1/chats/{chat}/fork",
+    "POST /api/v1/chats/{chat}/pins", "POST /api/v1/chats/{chat}/unpin",
     "POST /api/v1/turns/{turn}/stop", "POST /api/v1/plan", "POST /api/v1/references/freshness",
     "POST /api/v1/proposals/{proposal}/apply", "POST /api/v1/proposals/{proposal}/refuse", "POST /api/v1/edits/undo",
     "POST /api/v1/edits/redo", "POST /api/v1/editor/edit-ops/preview", "POST /api/v1/editor/edit-ops/apply",
