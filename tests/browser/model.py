@@ -25,6 +25,7 @@ class Line:
 class ScriptedServer:
     lines: list[Line] = field(default_factory=list)
     asked: list[dict[str, Any]] = field(default_factory=list)
+    usage: dict[str, int] | None = None
     _server: ThreadingHTTPServer | None = None
 
     def says(self, word: str, *pieces: str) -> None:
@@ -93,7 +94,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not body.get("stream"):
             said = {"role": "assistant", "content": "".join(line.pieces)}
             choice = {"index": 0, "message": said, "finish_reason": "stop"}
-            return self._json(200, {"model": "scripted", "choices": [choice], "usage": USAGE})
+            return self._json(200, {"model": "scripted", "choices": [choice]})
         return self._stream(line)
 
     def _stream(self, line: Line) -> None:
@@ -103,13 +104,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         try:
             if line.call is not None:
-                return self._call(*line.call)
+                self._call(*line.call)
+                return
             for number, piece in enumerate(line.pieces):
                 if number > 0 and line.gate is not None:
                     line.gate.wait(60)
                 self._event({"choices": [{"index": 0, "delta": {"content": piece}}]})
             self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
-            self._event({"choices": [], "usage": USAGE})
+            self._usage()
             self.wfile.write(b"data: [DONE]\n\n")
         except OSError:
             pass  # the reader stopped
@@ -124,9 +126,14 @@ class _Handler(BaseHTTPRequestHandler):
         }
         self._event({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]})
         self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
-        self._event({"choices": [], "usage": USAGE})
+        self._usage()
         self.wfile.write(b"data: [DONE]\n\n")
         self.close_connection = True
+
+    def _usage(self) -> None:
+        """Nothing by default: a made-up number would look like a server that drops text."""
+        if self.script.usage is not None:
+            self._event({"choices": [], "usage": self.script.usage})
 
     def _event(self, value: dict[str, Any]) -> None:
         chunk = {"id": "1", "object": "chat.completion.chunk", "model": "scripted", **value}
@@ -143,6 +150,3 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Nothing: a test says itself what went wrong."""
-
-
-USAGE = {"prompt_tokens": 100, "completion_tokens": 5}

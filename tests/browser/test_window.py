@@ -91,3 +91,11 @@ def test_a_second_turn_is_compared_with_the_first(page, model):
 
     assert row.locator("td").nth(2).inner_text() == "kept"
     assert row.locator("td").nth(3).inner_text() == "sent"
+
+
+def test_a_server_that_drops_text_is_told_on(page, model):
+    model.usage = {"prompt_tokens": 10, "completion_tokens": 2}
+    turn = ask_and_wait(page, "How much of this did you read?")
+    model.usage = None
+
+    assert "read 10 of the" in turn.locator(".label").inner_text()

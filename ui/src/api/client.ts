@@ -89,7 +89,7 @@ export const chats = (archived: boolean): Promise<Schemas["Chats"]> => get("/cha
 export const changeChat = (id: string, change: Partial<Given["ChangeChat"]>): Promise<Chat> =>
   json("PATCH", `${ROOT}/chats/${part(id)}`, change);
 export const deleteChat = (id: string): Promise<unknown> => json("DELETE", `${ROOT}/chats/${part(id)}`);
-export const turns = (chat: string): Promise<Turns> => get(`/chats/${part(chat)}/turns`, { limit: 1000 });
+export const turns = (chat: string, limit = 1000): Promise<Turns> => get(`/chats/${part(chat)}/turns`, { limit });
 export const turnDetail = (turn: string): Promise<TurnDetail> => get(`/turns/${part(turn)}`);
 export const branch = (chat: string, turn: string | null): Promise<unknown> =>
   post(`/chats/${part(chat)}/branch`, { turn });

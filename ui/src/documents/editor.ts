@@ -214,12 +214,13 @@ export class DocumentEditor {
     this.view.dispatch({ changes: { from, to: now.length - end, insert: lines.slice(from, wanted.length - end) } });
   }
 
-  /** Show lines, marked, in the middle of the view. */
+  /** Show lines, marked, in the middle of the view; a mark on everything would say nothing. */
   show(first: number, last: number): void {
     const { doc } = this.view.state;
+    const isAll = first <= 1 && last >= doc.lines - 1;
     const line = doc.line(Math.min(Math.max(first, 1), doc.lines));
     this.view.dispatch({
-      effects: [cite.of([first, last]), EditorView.scrollIntoView(line.from, { y: "center" })],
+      effects: [cite.of(isAll ? null : [first, last]), EditorView.scrollIntoView(line.from, { y: isAll ? "start" : "center" })],
       selection: { anchor: line.from },
     });
   }

@@ -57,3 +57,8 @@ export function folderOf(path: string): string {
 export function plural(number: number, one: string, many = `${one}s`): string {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
+
+/** Whether a server read clearly less than was sent to it: text was dropped. */
+export function wasCut(kind: string, predicted: number, actual: number | null): boolean {
+  return actual !== null && actual < predicted * (kind === "exact" ? 1 : 0.75);
+}

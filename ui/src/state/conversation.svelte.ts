@@ -24,6 +24,7 @@ export interface Live {
 }
 
 const KEPT = "sill.draft.";
+const LATEST = 60; // turns that are read first
 
 class Conversation {
   chat = $state<string | null>(null);
@@ -67,12 +68,14 @@ class Conversation {
     const chat = this.chat;
     if (chat === null) return;
     try {
-      const [loaded, { pins }] = await Promise.all([api.turns(chat), api.pins(chat)]);
+      // The end of a long chat is there at once; what came before follows.
+      const [loaded, { pins }] = await Promise.all([api.turns(chat, LATEST), api.pins(chat)]);
       if (this.chat !== chat) return;
       this.pins = pins;
-      this.turns = loaded.turns;
+      if (loaded.turns.length < LATEST || this.state === "loading") this.turns = loaded.turns;
       this.head = loaded.head;
       this.state = "ready";
+      if (loaded.turns.length === LATEST) void this.#loadAll(chat);
       const open = loaded.turns.find((turn) => isOpen(turn));
       if (open && this.live?.turn !== open.id) void this.#follow(liveOf(open));
       await this.#loadPlan();
@@ -81,6 +84,11 @@ class Conversation {
       this.state = "failed";
       this.problem = error instanceof Error ? error.message : String(error);
     }
+  }
+
+  async #loadAll(chat: string): Promise<void> {
+    const { turns } = await api.turns(chat);
+    if (this.chat === chat && turns.length >= this.turns.length) this.turns = turns;
   }
 
   async #loadPlan(): Promise<void> {
@@ -254,11 +262,16 @@ class Conversation {
     void chats.load();
     for (const one of live.notices.filter(({ level }) => level === "warning")) notices.tell(one.text, "warning");
     try {
-      const loaded = await api.turns(live.chat);
+      const last = this.path.at(-1)?.id ?? null;
+      const loaded = await api.turns(live.chat, LATEST);
       if (this.chat !== live.chat) return;
+      const first = loaded.turns[0]?.sequence ?? 0;
+      const answered = loaded.turns.find((turn) => turn.id === live.turn);
       this.live = null;
-      this.turns = loaded.turns;
+      this.turns = [...this.turns.filter((turn) => turn.sequence < first), ...loaded.turns];
       this.head = loaded.head;
+      // Only where the chat went on from another place can earlier turns have left its way.
+      if (first > 1 && answered?.parent !== last) await this.#loadAll(live.chat);
       await this.#loadPlan();
     } catch (error) {
       this.live = null;

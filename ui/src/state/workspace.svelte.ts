@@ -59,7 +59,8 @@ class Workspace {
     } catch {
       return;
     }
-    if (this.model.state === "starting") setTimeout(() => void this.watchModel(), 700);
+    if (this.model.state === "ready") return;
+    setTimeout(() => void this.watchModel(), this.model.state === "starting" ? 700 : 5000);
   }
 
   async watchIndex(): Promise<void> {
