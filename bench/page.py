@@ -17,15 +17,15 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from _shape import finish, show  # noqa: E402
+from _shape import finish, show
 
-from sill.adapters.store import open_store  # noqa: E402
-from sill.core.certificate import Certificate  # noqa: E402
-from sill.core.messages import Epoch, Message  # noqa: E402
-from sill.ports import Closing, Opening  # noqa: E402
-from tests.browser.conftest import FLAGS, NAMES  # noqa: E402
-from tests.browser.model import ScriptedServer  # noqa: E402
-from tests.browser.site import Site  # noqa: E402
+from sill.adapters.store import open_store
+from sill.core.certificate import Certificate
+from sill.core.messages import Epoch, Message
+from sill.ports import Closing, Opening
+from tests.browser.conftest import FLAGS, NAMES
+from tests.browser.model import ScriptedServer
+from tests.browser.site import Site
 
 TURNS = 1000
 LINES = 5000
