@@ -211,9 +211,16 @@ def _names_once(paths: list[str]) -> frozenset[str]:
 
 
 async def _headings(service: Service, path: str, typed: str, limit: int) -> list[Suggestion]:
-    text = await _note(service, path)
+    sections = outline(await _note(service, path))
+    if typed.startswith("^"):
+        wanted = typed[1:].lower()
+        blocks = [(id, at) for id, at in sections.blocks.items() if wanted in id.lower()]
+        return [
+            Suggestion(insert=f"^{id}", label=f"^{id}", detail=f"line {at[0]}", path=path)
+            for id, at in blocks[:limit]
+        ]
     wanted = key(typed)
-    found = [one for one in outline(text).headings if wanted in key(one.text)]
+    found = [one for one in sections.headings if wanted in key(one.text)]
     return [
         Suggestion(insert=one.text, label=one.text, detail=f"line {one.lines[0]}", path=path)
         for one in found[:limit]
