@@ -47,6 +47,8 @@ def test_a_reader_goes_on_where_it_was(tmp_path, after, expected):
             served.service.turns._by_id.clear()  # as after a restart
             stored = await served.events(asked["turn"], after)
 
+            for event in (live[-1], stored[-1]):
+                del event.data["reply_tokens"]  # counted here, not stored
             assert [event.name for event in live] == expected
             assert live == stored
             assert texts(live) == "Hello there"[int(after.partition(".")[0] or 0) :]
@@ -62,6 +64,8 @@ def test_a_turn_can_be_read_after_the_server_was_started_again(tmp_path):
             after = await served.events(asked["turn"])
             rest = await served.events(asked["turn"], after="6.1")
 
+        for event in (before[-1], after[-1]):
+            del event.data["reply_tokens"]  # counted here, not stored
         assert after == before
         assert [(event.id, event.name) for event in rest] == [
             ("11.1", "delta"),

@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
+from ..core.plan import Plan
 from ..engine.events import Delta, Event, Finished, Refused, Started, Thought
 from ..errors import SillError
 
@@ -90,6 +91,12 @@ class Running:
         if isinstance(event, Delta | Thought):
             self._arrivals.append(self.clock())
         self._wake()
+
+    @property
+    def plan(self) -> Plan | None:
+        """Of the request that was begun last."""
+        plans = (event.plan for _, event in reversed(self._others) if isinstance(event, Started))
+        return next(plans, None)
 
     @property
     def mark(self) -> Mark:
@@ -255,6 +262,11 @@ class Turns:
                 begun.set_exception(SillError("the turn ended before it began"))
             running.end(self.clock())
 
+    def hurry(self) -> None:
+        """Stop whatever is in flight, for everybody."""
+        for running in self._tasks.values():
+            running.stop.set()
+
     def _forget(self) -> None:
         old = self.clock() - KEEP_SECONDS
         gone = [id for id, one in self._by_id.items() if one.is_ended and one.ended_at < old]
@@ -266,8 +278,7 @@ class Turns:
         self.is_closing = True
         if self._tasks and grace > 0:
             await asyncio.wait(self._tasks, timeout=grace)
-        for running in self._tasks.values():
-            running.stop.set()
+        self.hurry()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=10.0)
         left = list(self._tasks)

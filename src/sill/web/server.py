@@ -40,6 +40,7 @@ class Server(uvicorn.Server):
         """The first signal ends it in order, a second interrupt at once; none is passed on afterwards."""
         if self.should_exit and sig == signal.SIGINT:
             self.force_exit = True
+            asyncio.get_running_loop().call_soon_threadsafe(self._service.turns.hurry)
         self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from ..app.running import Failed, Mark, Running, Told
 from ..app.service import Desk
+from ..core.plan import Plan
 from ..engine.events import Delta, Finished, Notice, Refused, Started, Thought, ToolUsed
 from ..engine.money import paid
 from ..ports import StoredTurn
@@ -47,7 +48,7 @@ async def followed(desk: Desk, running: Running, mark: Mark) -> AsyncGenerator[b
 async def _wired(desk: Desk, running: Running, event: Told) -> Wired:
     match event:
         case Finished():
-            return await _finished(desk, event)
+            return await _finished(desk, event, event.plan or running.plan)
         case Failed(error=error):
             return FinishedEvent(
                 chat=running.chat,
@@ -94,7 +95,7 @@ def wired(event: Started | Delta | Thought | Notice | ToolUsed | Refused) -> Wir
             assert_never(never)
 
 
-async def _finished(desk: Desk, event: Finished) -> FinishedEvent:
+async def _finished(desk: Desk, event: Finished, plan: Plan | None) -> FinishedEvent:
     return FinishedEvent(
         chat=event.chat,
         turn=event.turn,
@@ -109,6 +110,8 @@ async def _finished(desk: Desk, event: Finished) -> FinishedEvent:
         took_ms=event.took_ms,
         references=[convert.reference(one) for one in event.references],
         proposals=await proposals_of(desk, event.chat, event.turn),
+        reply_tokens=event.reply_tokens,
+        plan=None if plan is None else convert.plan_view(plan),
     )
 
 
@@ -160,6 +163,8 @@ async def stored(desk: Desk, turn: StoredTurn, mark: Mark) -> AsyncGenerator[byt
         took_ms=found.took_ms,
         references=convert.stored_references(found.references),
         proposals=await proposals_of(desk, found.chat, found.id),
+        reply_tokens=found.usage.completion if found.usage else None,
+        plan=convert.stored_plan(found.plan),
     )
     yield sse(ended.kind, ended, str(Mark(mark.text, mark.others + 1)))
 

@@ -872,6 +872,17 @@ export interface components {
              * @description made in this turn, by id
              */
             proposals?: string[];
+            /**
+             * Reply Tokens
+             * @description of the last answer, where known
+             * @default null
+             */
+            reply_tokens: number | null;
+            /**
+             * @description the ledger of the last request
+             * @default null
+             */
+            plan: components["schemas"]["PlanView"] | null;
         };
         /** FoundTurn */
         FoundTurn: {
@@ -2205,11 +2216,6 @@ export interface components {
              * @default
              */
             result: string;
-            /**
-             * Is Error
-             * @default false
-             */
-            is_error: boolean;
         };
         /**
          * Turn

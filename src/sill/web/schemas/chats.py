@@ -74,7 +74,6 @@ class ToolUse(Wire):
     name: str
     arguments: str
     result: str = ""
-    is_error: bool = False
 
 
 class Turn(Wire):

@@ -67,6 +67,8 @@ class FinishedEvent(Wire):
     took_ms: int | None = None
     references: list[SourceReference] = Field(default_factory=list)
     proposals: list[str] = Field(default_factory=list, description="made in this turn, by id")
+    reply_tokens: int | None = Field(default=None, description="of the last answer, where known")
+    plan: PlanView | None = Field(default=None, description="the ledger of the last request")
 
 
 class RefusedEvent(Wire):
