@@ -137,11 +137,11 @@ def test_what_fits_is_deterministic_within_its_slot_and_word_for_word(texts, que
     "window, gone, expected",
     [
         pytest.param(2_048, 0, 0, id="nothing has left"),
-        pytest.param(2_048, 400, 122, id="its share while the history is short"),
+        pytest.param(2_048, 400, 230, id="its share while the history is short"),
         pytest.param(
             2_048, 20_000, 1_217, id="most of a small window, but not the latest turns' part"
         ),
-        pytest.param(32_768, 1_000_000, 2_293, id="a large window's share is enough"),
+        pytest.param(32_768, 1_000_000, 4_300, id="a large window's share is enough"),
     ],
 )
 def test_the_slot_grows_with_the_history(window, gone, expected):
