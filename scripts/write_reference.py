@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from sill.settings import FALLBACK, PRICE, PROFILES, TABLE, Spec
+from sill.settings import FALLBACK, MCP_SERVER, PRICE, PROFILES, TABLE, Spec
 
 SCRIPTS = Path(__file__).resolve().parent
 REFERENCE = SCRIPTS.parent / "docs" / "reference"
@@ -33,7 +33,7 @@ temperature = 0.3
 ```
 
 A project's file may name a remote `base_url`, an `api_key`, a `database` or a `local_model`, allow a remote fallback,
-or touch limits and prices only after one `sill trust` in that folder: such a file can come with somebody else's notes,
+name servers of tools, or touch limits and prices only after one `sill trust` in that folder: such a file can come with somebody else's notes,
 and it decides where your text goes and what may be spent. The trust holds for the file exactly as it was; a change
 asks again. Loopback addresses need no trust.
 
@@ -77,6 +77,20 @@ completion = 0.4
 ```
 
 {price}
+
+## Servers of tools
+
+Programs that speak the Model Context Protocol, by a name that you choose; see
+[Tools of other programs](../mcp-tools.md). In a file only; a project's file needs `sill trust` for them.
+
+```toml
+[mcpServers.tickets]
+command = "tickets-mcp"
+args = ["--read-only"]
+env = {{ TICKETS_TOKEN = "${{TICKETS_TOKEN}}" }}
+```
+
+{server}
 """
 
 
@@ -90,6 +104,7 @@ def settings_page() -> str:
         profile=table(profile, with_env=False),
         fallback=table(FALLBACK, with_env=False),
         price=table(PRICE, with_env=False),
+        server=table(MCP_SERVER, with_env=False),
     )
 
 

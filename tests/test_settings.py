@@ -198,3 +198,52 @@ def test_limits_have_variables_of_their_own(tmp_path):
     settings = loaded(tmp_path, environment={"SILL_LIMITS_DAY": "2.5"})
 
     assert settings.get("limits.day", float) == 2.5
+
+
+# --- Servers of tools ------------------------------------------------------------------------------
+
+
+def test_a_server_of_tools_is_read_like_in_other_programs(tmp_path):
+    file = tmp_path / "sill.toml"
+    file.write_text(
+        '[mcpServers.a-1]\ncommand = "x"\nargs = ["-v", "two words"]\nenv = { KEY = "${KEY}" }\n'
+        '[mcpServers.b]\nurl = "http://127.0.0.1:1/mcp"\ntimeout = 5\nenabled = false\n'
+    )
+    settings = load(user_file=file, project_file=None, environment={"KEY": "secret"})
+
+    assert settings.mcp_servers() == {
+        "a-1": {"command": "x", "args.1": "-v", "args.2": "two words", "env.KEY": "${KEY}"},
+        "b": {"url": "http://127.0.0.1:1/mcp", "timeout": 5.0, "enabled": False},
+    }
+    assert ("mcpServers.a-1.env.KEY", "(set)") in [row[:2] for row in settings.shown()]
+
+
+def test_a_projects_server_replaces_the_users_whole(tmp_path):
+    user, project = tmp_path / "user.toml", tmp_path / "sill.toml"
+    user.write_text('[mcpServers.a]\ncommand = "x"\nenv = { KEY = "k" }\n')
+    project.write_text('[mcpServers.a]\nurl = "http://127.0.0.1:1"\n')
+
+    settings = load(user_file=user, project_file=project, environment={})
+
+    assert settings.mcp_servers() == {"a": {"url": "http://127.0.0.1:1"}}
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        pytest.param("[mcpServers.a]\nargs = ['x']", "needs `command` or `url`", id="neither"),
+        pytest.param("[mcpServers.a]\ncommand = 'x'\nurl = 'y'", "needs `command` or", id="both"),
+        pytest.param("[mcpServers.a]\ncomand = 'x'", "did you mean `command`", id="a slip"),
+        pytest.param("[mcpServers.a]\ncommand = 'x'\nargs = [1]", "must be text", id="a number"),
+        pytest.param("mcpServers = 1", "with command and args", id="no table"),
+        pytest.param("[mcpServers]\ncommand = 'x'", "with command and args", id="no name"),
+    ],
+)
+def test_a_wrong_server_of_tools_is_named(tmp_path, text, told):
+    file = tmp_path / "sill.toml"
+    file.write_text(text)
+
+    with pytest.raises(SettingsError) as caught:
+        load(user_file=file, project_file=None, environment={})
+
+    assert told in str(caught.value)

@@ -187,7 +187,7 @@ _HINTS = {
 def _unknown(key: str, where: str) -> SettingsError:
     group = group_of(key)
     if key.startswith(MCP_SERVERS):
-        near = get_close_matches(key.split(".", 2)[-1], MCP_SERVER, n=1)
+        near = get_close_matches("".join(key.split(".", 2)[2:]), MCP_SERVER, n=1)
         hint = f"did you mean `{near[0]}`?" if near else _HINTS["server"]
     elif group is not None:
         fields = PRICE if group.startswith("prices.") else FALLBACK

@@ -47,6 +47,7 @@ def commands() -> Mapping[str, Command]:
         models,
         remembering,
         saying,
+        servers,
         settings,
         spending,
         tooling,
@@ -61,6 +62,7 @@ def commands() -> Mapping[str, Command]:
         knowing.COMMANDS,
         remembering.COMMANDS,
         tooling.COMMANDS,
+        servers.COMMANDS,
         spending.COMMANDS,
         settings.COMMANDS,
     )
