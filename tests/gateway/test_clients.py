@@ -127,6 +127,9 @@ def test_the_openai_package_gets_structured_output(client):
 
 def test_the_openai_package_lists_models(client, live, tiny_server):
     assert [model.id for model in client.models.list()] == ["sill", tiny_server.model_name]
+    assert client.models.retrieve(tiny_server.model_name).window == 2048
+    with pytest.raises(openai.NotFoundError):
+        client.models.retrieve("nobody")
 
 
 @pytest.mark.parametrize(

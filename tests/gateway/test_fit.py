@@ -12,9 +12,10 @@ from sill.core.budget import Profile
 from sill.core.gateway import read_messages
 from sill.core.plan import OverBudget
 from sill.core.request import ToolSchema, encode
-from sill.engine.gateway import Fitted, Fitter, Wish
+from sill.engine.gateway import Fitted, Fitter
 from sill.engine.prepare import Call
 from sill.engine.sizing import Sizer
+from sill.engine.walking import Wish
 from sill.testing import WordCounter
 
 PROFILE = Profile(window=200, reply=20)
@@ -69,7 +70,7 @@ def test_every_request_of_a_long_chat_fits_and_grows_within_its_epoch(recalls):
     planner = fitter(recalls=recalls)
     last = None
     epochs = set()
-    for messages in chat(60):
+    for messages in chat(150):
         fitted = fit(planner, messages)
         assert isinstance(fitted, Fitted)
         assert fitted.certificate.predicted <= 200 - 20
@@ -80,16 +81,32 @@ def test_every_request_of_a_long_chat_fits_and_grows_within_its_epoch(recalls):
         last = (epoch, sent(fitted))
         epochs.add(epoch)
 
-    assert 5 < len(epochs) < 20
+    assert 20 < len(epochs) < 50
 
 
-def test_a_planner_that_never_saw_the_chat_gives_the_same_bytes():
+@pytest.mark.parametrize("turns", [1, 40, 64, 65, 66, 130])
+def test_a_planner_that_never_saw_the_chat_gives_the_same_bytes(turns):
     planner = fitter()
-    for messages in chat(40):
+    for messages in chat(turns):
         known = fit(planner, messages)
 
     assert body(fit(fitter(), messages)) == body(known)
     assert body(fit(planner, messages)) == body(known)
+
+
+def test_epochs_are_numbered_upwards_however_long_the_chat():
+    planner = fitter()
+    numbers = [fit(planner, messages).plan.epoch.number for messages in chat(140)]
+
+    assert numbers == sorted(numbers)
+    assert numbers[0] == 0
+
+
+def test_a_long_chat_that_fits_is_sent_whole():
+    planner = fitter(window=4000)
+    *_, messages = chat(100)
+
+    assert [m["content"] for m in sent(fit(planner, messages))] == [m["content"] for m in messages]
 
 
 def test_what_left_comes_back_when_the_question_needs_it():

@@ -6,41 +6,28 @@ same history gives the same bytes; what was planned once is remembered by the na
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, Literal
+from typing import Any
 
 from ..core import masks
-from ..core.budget import Budget
 from ..core.certificate import Certificate
 from ..core.gateway import Conversation, Moment, Said, finished, moments, most_away, put_away
 from ..core.ledger import window
 from ..core.messages import Epoch, Message, Recall, Sized, Turn, fingerprint
 from ..core.plan import Ask, OverBudget, Plan, plan_context
 from ..core.render import render, settled
-from ..core.request import ChatRequest, JsonFormat, ToolSchema, WireMessage
-from ..ports import History, StoredTurn, TokenCounter
+from ..core.request import ChatRequest, WireMessage
+from ..ports import History, TokenCounter
 from .prepare import CORRECTIONS, Call
 from .recall import Recalling, Recollection, planned
 from .sizing import Sizer
+from .walking import Frame, Resent, Step, Steps, Walk, Wish
 
-ToolChoice = Literal["auto", "none", "required"]
-REMEMBERED = 20_000  # moments
+# After so many turns a long chat is planned afresh, so that nobody waits for its whole past.
+BLOCK = 64
 GREETING = WireMessage("user", "hello")  # what tool schemas are measured beside
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What the client wants beside an answer. ``extra`` goes to the model as it came."""
-
-    max_tokens: int | None = None
-    temperature: float | None = None
-    tools: tuple[ToolSchema, ...] = ()
-    tool_choice: ToolChoice | None = None
-    response_format: JsonFormat | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,36 +42,6 @@ class Fitted:
     masked: int = 0  # results of tools that one line stands for
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What a moment was planned as: the epoch, what was put before the question, and how many messages of
-    the tool rounds were put away.
-    """
-
-    epoch: Epoch
-    hidden: tuple[Sized, ...] = ()
-    away: int = 0
-
-
-@dataclass(slots=True)
-class Steps:
-    """What was planned before; the least recently used goes first."""
-
-    limit: int = REMEMBERED
-    _known: OrderedDict[str, Step] = field(default_factory=OrderedDict)
-
-    def get(self, key: str) -> Step | None:
-        step = self._known.get(key)
-        if step is not None:
-            self._known.move_to_end(key)
-        return step
-
-    def put(self, key: str, step: Step) -> None:
-        self._known[key] = step
-        while len(self._known) > self.limit:
-            self._known.popitem(last=False)
-
-
 @dataclass(slots=True)
 class Fitter:
     """Plans for one model. Without ``recalls``, what left the window stays out."""
@@ -96,16 +53,18 @@ class Fitter:
     recalls: tuple[float, float] | None = None  # the chances ``Recollection`` goes by
     _tools: dict[str, int] = field(default_factory=dict)
     _shelves: Recollection | None = None
-    _resent: "_Resent" = field(default_factory=lambda: _Resent())
+    _resent: Resent = field(default_factory=Resent)
     _remembering: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def fit(self, conversation: Conversation, wish: Wish) -> Fitted | OverBudget:
         """The request for the conversation's last turn, with as much of the others as belongs into it."""
         frame = await self._frame(conversation, wish)
-        walk = _Walk(frame, conversation.id, frame.budget)
+        walk = Walk(frame, conversation.id, frame.budget)
         sizes = await self.sizer.by_message(_spoken(conversation))
-        before = ""
-        for turn in conversation.turns:
+        start = len(conversation.turns) // BLOCK * BLOCK
+        before = await self._skip(walk, conversation, start, sizes)
+        for turn in conversation.turns[start:]:
+            await asyncio.sleep(0)  # others have a turn, too
             step = Step(walk.epoch)
             for moment in moments(before, turn, is_finished=True):
                 step = await self._step(walk, turn, moment, step, sizes)
@@ -119,6 +78,26 @@ class Fitter:
             walk.epoch = step.epoch
         return await self._last(walk, conversation.present, last, step, sizes)
 
+    async def _skip(
+        self,
+        walk: Walk,
+        conversation: Conversation,
+        start: int,
+        sizes: Mapping[Message, Sized],
+    ) -> str:
+        """Take the turns before ``start`` as they came; the id of the last one. If they are too many to be sent
+        with the next question, an epoch begins there, which no epoch before it shares its number with.
+        """
+        for turn in conversation.turns[:start]:
+            await self._add(walk, turn, Step(walk.epoch), sizes)
+        following = (*conversation.turns, conversation.present)[start]
+        before = walk.turns[-1].id if walk.turns else ""
+        moment = next(moments(before, following, is_finished=False))
+        ask = walk.ask(following, moment, Step(walk.epoch), sizes)
+        if ask.fixed + sum(turn.tokens for turn in walk.turns) > walk.limits.high:
+            walk.epoch = Epoch(start)
+        return before
+
     async def as_it_is(self, messages: tuple[WireMessage, ...], wish: Wish) -> Fitted:
         """The client's own messages, counted and nothing else."""
         request = self._request(messages, wish, self.call.budget.reply)
@@ -129,7 +108,7 @@ class Fitter:
 
     async def _step(
         self,
-        walk: "_Walk",
+        walk: Walk,
         turn: Said,
         moment: Moment,
         before: Step,
@@ -145,7 +124,7 @@ class Fitter:
 
     async def _fitting(
         self,
-        walk: "_Walk",
+        walk: Walk,
         turn: Said,
         moment: Moment,
         before: Step,
@@ -164,7 +143,7 @@ class Fitter:
 
     async def _last(
         self,
-        walk: "_Walk",
+        walk: Walk,
         turn: Said,
         moment: Moment,
         before: Step,
@@ -198,7 +177,7 @@ class Fitter:
         needed = counts.tokens[0]
         return OverBudget(needed, frame.budget.room, "question", (("question", needed),))
 
-    async def _plan(self, walk: "_Walk", ask: Ask) -> Plan | OverBudget:
+    async def _plan(self, walk: Walk, ask: Ask) -> Plan | OverBudget:
         first, limits = walk.first, walk.limits
         turns = walk.turns[first:]
         if self.recalls is None or ask.rounds:
@@ -221,7 +200,7 @@ class Fitter:
         return self._shelves
 
     async def _add(
-        self, walk: "_Walk", turn: Said, step: Step, sizes: Mapping[Message, Sized]
+        self, walk: Walk, turn: Said, step: Step, sizes: Mapping[Message, Sized]
     ) -> None:
         hidden = {sized.message: sized for sized in step.hidden}
         messages = finished(turn, tuple(hidden), step.away)
@@ -235,7 +214,7 @@ class Fitter:
 
     # --- Numbers ----------------------------------------------------------------------------------
 
-    async def _frame(self, conversation: Conversation, wish: Wish) -> "_Frame":
+    async def _frame(self, conversation: Conversation, wish: Wish) -> Frame:
         overhead = await self.sizer.overhead()
         if conversation.system is None:
             system = Sized(Message("system", ""), overhead.default_system)
@@ -252,7 +231,7 @@ class Fitter:
         layout = self.call.layout
         facts = (conversation.system, system.tokens, tools, overhead.request, limits, layout)
         key = fingerprint(repr((*facts, tokenizer.id, tokenizer.template, self.recalls)))
-        return _Frame(conversation.system, system, tools, overhead.request, limits, wish, key)
+        return Frame(conversation.system, system, tools, overhead.request, limits, wish, key)
 
     async def _tool_tokens(self, wish: Wish) -> int:
         """What the tools add to a request: one with them less one without."""
@@ -293,72 +272,6 @@ class Fitter:
     def _certificate(self, kind: Any, tokens: int) -> Certificate:
         tokenizer = self.counter.tokenizer
         return Certificate(kind, tokenizer.id, tokens, tokenizer.template)
-
-
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """What is the same for every turn of one request; ``key`` names all of it."""
-
-    system: str | None
-    sized_system: Sized
-    tools: int
-    overhead: int
-    budget: Budget
-    wish: Wish
-    key: str
-
-
-@dataclass(slots=True)
-class _Walk:
-    """How far the turns have been gone through."""
-
-    frame: _Frame
-    chat: str
-    limits: Budget
-    turns: list[Turn] = field(default_factory=list)
-    stored: list[StoredTurn] = field(default_factory=list)
-    epoch: Epoch = field(default_factory=Epoch)
-    _places: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def first(self) -> int:
-        """Where the present epoch begins."""
-        return 0 if self.epoch.first is None else self._places[self.epoch.first]
-
-    def ask(self, turn: Said, moment: Moment, before: Step, sizes: Mapping[Message, Sized]) -> Ask:
-        return Ask(
-            system=self.frame.sized_system,
-            question=sizes[turn.question],
-            tools=self.frame.tools,
-            overhead=self.frame.overhead,
-            sent=(*(sizes[one] for one in turn.before), *(before.hidden if moment.rounds else ())),
-            rounds=tuple(sizes[one] for one in put_away(moment.rounds, before.away)),
-        )
-
-    def add(self, turn: Turn) -> None:
-        parent = self.turns[-1].id if self.turns else None
-        self._places[turn.id] = len(self.turns)
-        self.turns.append(turn)
-        self.stored.append(
-            StoredTurn(
-                id=turn.id,
-                chat=self.chat,
-                status="complete",
-                messages=_messages(turn.messages),
-                sequence=len(self.turns),
-                parent=parent,
-            )
-        )
-
-
-@dataclass(slots=True)
-class _Resent:
-    """The turns of the chat whose request is being made: all that recall needs of a store."""
-
-    known: Sequence[StoredTurn] = ()
-
-    async def turns(self, chat: str, limit: int | None = None) -> list[StoredTurn]:
-        return list(self.known if limit is None else self.known[-limit:])
 
 
 def _spoken(conversation: Conversation) -> Iterator[Message]:

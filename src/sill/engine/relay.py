@@ -15,8 +15,9 @@ from ..ports import Model, ModelEvent
 from ..records import Attempt
 from .chat import Chat
 from .failover import Failover, Place, is_theirs
-from .gateway import Fitted, Fitter, Wish
+from .gateway import Fitted, Fitter
 from .money import Afforded, at_most, refusal
+from .walking import Wish
 
 CATEGORY = "main"
 

@@ -5,8 +5,8 @@ from typing import Any, get_args
 
 from ...core.gateway import Conversation, Malformed, Unplannable, read_messages
 from ...core.request import Json, JsonFormat, ToolSchema, WireMessage
-from ...engine.gateway import ToolChoice, Wish
 from ...engine.relay import Order
+from ...engine.walking import ToolChoice, Wish
 from ..schemas.openai import ChatCompletionRequest
 from .failures import Failure
 

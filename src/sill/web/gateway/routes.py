@@ -115,6 +115,16 @@ async def models(desk: TheDesk, gateways: TheGateways) -> ModelList:
     return ModelList(data=[own, *cards])
 
 
+@router.get("/v1/models/{model:path}")
+async def model(model: str, desk: TheDesk, gateways: TheGateways) -> ModelCard:
+    """One of them, by its name."""
+    listed = await models(desk, gateways)
+    found = next((card for card in listed.data if card.id == model), None)
+    if found is None:
+        raise Failure(404, "there is no such model here", "model_not_found", param="model")
+    return found
+
+
 @router.post("/v1/embeddings")
 async def embeddings(wanted: EmbeddingRequest, service: TheService) -> EmbeddingList:
     """Vectors from the embedder that searches the notes."""
