@@ -103,6 +103,7 @@ async def live_a_little(place: Shared) -> dict[str, str]:
         "proposal": proposal,
         "tool_id": "pad",
         "path": "a.md",
+        "model": "sill",
     }
 
 
