@@ -86,7 +86,8 @@ def mistaken(terminal: Terminal) -> None:
 
 
 def helped(terminal: Terminal) -> None:
-    terminal.ask(":help").sees("Ctrl-C stops an answer").prompted(2)
+    terminal.ask(":help /cost").sees("how well it was predicted").prompted(2)
+    terminal.ask(":help modle").sees("there is no command").prompted(3)
 
 
 SCENES: dict[str, tuple[Callable[[Terminal], None], str, int]] = {
@@ -95,7 +96,7 @@ SCENES: dict[str, tuple[Callable[[Terminal], None], str, int]] = {
     "completion": (completed, ANSWER, 12),
     "proposal": (proposed, PROPOSAL, 44),
     "mistakes": (mistaken, ANSWER, 20),
-    "help": (helped, ANSWER, 50),
+    "help": (helped, ANSWER, 12),
 }
 
 

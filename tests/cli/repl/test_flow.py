@@ -107,7 +107,7 @@ def test_a_remark_follows_the_paragraph_it_came_in():
         flow = LiveFlow(out, lambda: (40, 10), colours=False, clock=iter(range(99)).__next__)
         flow.add("Beginning ")
         flow.note("sill: a remark")
-        flow.add("and end.\n\nMore.")
+        flow.add("and end.\n\nMore.\n\nMost.")
         flow.note("sill: the last")
         flow.finish()
 
@@ -116,6 +116,8 @@ def test_a_remark_follows_the_paragraph_it_came_in():
         "sill: a remark",
         "",
         "More.",
+        "",
+        "Most.",
         "sill: the last",
     ]
 

@@ -109,6 +109,7 @@ class LiveFlow:
 
     def note(self, line: str) -> None:
         """Below the block that is growing, once it is finished; what is awaited stays below the line."""
+        self._draw()  # only the last block is left, and the line belongs behind that one
         if self._text.strip():
             self._notes.append(line)
         else:
