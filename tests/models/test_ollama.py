@@ -228,3 +228,24 @@ def test_a_request_in_ollamas_words():
         "truncate": False,
         "shift": False,
     }
+
+
+def test_what_openai_has_beside_the_messages_is_an_option_here():
+    extra = {
+        "seed": 3,
+        "stop": ["END"],
+        "top_p": 0.5,
+        "response_format": {"type": "json_object"},
+        "options": {"seed": 4},
+        "think": False,
+    }
+    body = ollama_body(replace(REQUEST, extra=extra))
+
+    assert body["options"] == {
+        **ollama_body(REQUEST)["options"],
+        "seed": 4,
+        "stop": ["END"],
+        "top_p": 0.5,
+    }
+    assert (body["format"], body["think"]) == ("json", False)
+    assert not {"seed", "stop", "top_p", "response_format"} & body.keys()

@@ -21,6 +21,12 @@ from .exchange import Exchange, stream_reply
 from .retry import Clocks, RetryPolicy
 from .transport import AttemptHook, Transport
 
+# What stands beside the messages at OpenAI's and among the options here.
+_OPTIONS = (
+    *("seed", "stop", "top_p", "top_k", "min_p"),
+    *("presence_penalty", "frequency_penalty", "repeat_penalty"),
+)
+
 
 class OllamaModel:
     """One model of one Ollama server. ``window`` is asked for with every request, so it is the true one."""
@@ -105,6 +111,9 @@ def ollama_body(request: ChatRequest, window: int | None = None) -> Json:
     if request.response_format is not None:
         body["format"] = dict(request.response_format.schema)
     extra = dict(request.extra)
+    options.update({name: extra.pop(name) for name in _OPTIONS if name in extra})
+    if extra.pop("response_format", None) == {"type": "json_object"}:
+        body["format"] = "json"
     if isinstance(more := extra.pop("options", None), Mapping):
         options.update(more)
     body.update(extra)
