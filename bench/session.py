@@ -2,8 +2,8 @@
 
     python bench/session.py [--json] [--turns 40] [--window 32768]
 
-Three files of the sample vault are open. Every question asks for a change, the answer shows it, and the change is in the
-file before the next question. The same questions, answers and file states are laid out in three ways:
+Three files of the sample vault are open. Every question asks for a change, the answer shows it, and the change is in
+the file before the next question. The same questions, answers and file states are laid out in three ways:
 
     sill         Sill's own engine: files sent once, changes as deltas, nothing moved; the whole conversation
     files last   the conversation, then all files in full, then the question, with every request
@@ -23,7 +23,6 @@ import argparse
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
 from pathlib import Path
 
 from _shape import finish, show
@@ -129,13 +128,19 @@ async def re_sent(
     return requests
 
 
+def beginning(before: str, now: str) -> str:
+    """What both texts begin with."""
+    ends = (place for place, (a, b) in enumerate(zip(before, now, strict=False)) if a != b)
+    return now[: next(ends, min(len(before), len(now)))]
+
+
 async def spent(counter: TokenCounter, requests: Sequence[ChatRequest]) -> Spent:
     sent = new = 0
     before = ""
     for request in requests:
         tokens = (await counter.count_request(request)).tokens[0]
         text = "".join(f"\n{message.role}\n{message.content}" for message in request.messages)
-        common = (await counter.count([commonprefix([before, text])])).tokens[0]
+        common = (await counter.count([beginning(before, text)])).tokens[0]
         sent, new, before = sent + tokens, new + max(0, tokens - common), text
     return Spent(sent, new)
 

@@ -54,6 +54,9 @@ class ModelView:
     files: dict[str, str | None] = field(default_factory=dict)  # None: known, but not its text
     copies: dict[tuple[str, str], str] = field(default_factory=dict)
     repeated: list[tuple[str, str]] = field(default_factory=list)
+    nameless: set[str] = field(
+        default_factory=set
+    )  # new names of files it was never shown or told of
 
     @classmethod
     def of(cls, wire: Sequence[WireMessage]) -> "ModelView":
@@ -81,9 +84,12 @@ class ModelView:
             case {"event": "deleted"}:
                 self.files.pop(path, None)
             case {"event": "renamed", "new_file_id": new_path}:
-                self.files[new_path] = self.files.pop(path)
+                if path not in self.files:
+                    self.nameless.add(new_path)
+                self.files[new_path] = self.files.pop(path, None)
             case {"event": "omitted"}:
                 self.files[path] = None
+                self.nameless.discard(path)
             case {"event": "restored", "fingerprint": state}:
                 self.files[path] = self.copies[path, state]
 
@@ -315,6 +321,7 @@ class Simulation:
     ) -> None:
         view = ModelView.of(wire)
         assert view.repeated == []
+        assert view.nameless == set()
         for item in plan.items:
             if item.kind == "file" and item.name in self.files:
                 self._check_fate(item, view)
@@ -349,7 +356,9 @@ class Simulation:
             assert replanned.hidden == ()
             wire = self.render(replanned, again, history)
             assert replanned.tokens == counted(wire) <= self.budget.room
-            assert ModelView.of(wire).repeated == []
+            view = ModelView.of(wire)
+            assert view.repeated == []
+            assert view.nameless == set()
         self.number += 1
         if not move.succeeds:
             return
