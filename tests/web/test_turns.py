@@ -92,6 +92,20 @@ def test_an_answer_is_finished_when_nobody_reads_it(tmp_path):
     asyncio.run(check())
 
 
+def test_a_chat_of_an_editor_is_no_chat_of_the_page(tmp_path):
+    async def check():
+        async with serving(tmp_path) as served:
+            await served.http.post("/api/v1/editor/tools/t1/chat", json={"message": "hi"})
+            (info,) = await served.service.store.chats()
+            body = {"text": "hi", "chat": info.id}
+            asked = await served.http.post("/api/v1/turns", json=body)
+            planned = await served.http.post("/api/v1/plan", json=body)
+
+            assert (asked.status_code, planned.status_code) == (404, 404)
+
+    asyncio.run(check())
+
+
 def test_two_readers_see_the_same(tmp_path):
     async def check():
         slow = [
@@ -233,6 +247,9 @@ def test_shutting_down_ends_streams_and_keeps_what_came(tmp_path):
             turn = (await served.http.get(f"/api/v1/turns/{asked['turn']}")).json()
 
         assert (events[-1].name, events[-1].data["text"]) == ("finished", "Half of")
+        assert [e.data["text"] for e in events if e.name == "notice"] == [
+            "the server is shutting down; what came is kept"
+        ]
         assert (turn["status"], turn["answer"]) == ("cancelled", "Half of")
 
     asyncio.run(check())

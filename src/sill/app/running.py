@@ -13,7 +13,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from ..core.plan import Plan
-from ..engine.events import Delta, Event, Finished, Refused, Started, Thought
+from ..engine.events import Delta, Event, Finished, Notice, Refused, Started, Thought
 from ..errors import SillError
 
 MOST_TURNS = 100  # in flight at once
@@ -278,6 +278,8 @@ class Turns:
         self.is_closing = True
         if self._tasks and grace > 0:
             await asyncio.wait(self._tasks, timeout=grace)
+        for running in self._tasks.values():
+            running.take(Notice("the server is shutting down; what came is kept", "warning"))
         self.hurry()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=10.0)

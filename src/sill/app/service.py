@@ -19,7 +19,7 @@ from ..settings import Settings, Value
 from .build import App, Ground, open_over, open_storage
 from .complete import TextProfile, open_writer
 from .edits import Edits, editor_for, open_edits
-from .running import Turns
+from .running import Overloaded, Turns
 from .vault import vault_of
 
 LOCAL_OWNER = "local"
@@ -72,6 +72,8 @@ class Lazy:
 
     async def get(self) -> App:
         """The application; ``SillError`` says why there is none."""
+        if self._closing.is_set():
+            raise Overloaded("the server is shutting down", 10)
         self.start()
         await self._settled.wait()
         if self.app is None:
@@ -200,6 +202,8 @@ class Service:
                 assert isinstance(store, DatabaseStore)
                 store = store.as_owner(owner)
             edits = open_edits(self.folder, store)
+            if owner != LOCAL_OWNER:
+                edits.by = owner  # the journal names who it was
             self._desks[owner] = Desk(owner, store, self.ground, self.turns, edits)
         return self._desks[owner]
 

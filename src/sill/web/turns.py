@@ -20,6 +20,7 @@ from ..engine.money import at_most
 from ..engine.prepare import Prepared, Question
 from . import convert, telling
 from .answers import Rejected, not_found
+from .chats import info_of
 from .depend import TheDesk, contributor
 from .schemas.chats import (
     Ask,
@@ -39,8 +40,8 @@ router = APIRouter(prefix="/api/v1", tags=["turns"])
 @router.post("/turns", status_code=202, dependencies=[contributor])
 async def ask(desk: TheDesk, body: Ask) -> Asked:
     """Ask. The answer is written whether anybody reads its events or not."""
-    if body.chat is not None and await desk.store.chat(body.chat) is None:
-        raise not_found("chat")
+    if body.chat is not None:
+        await info_of(desk, body.chat)
     app = await desk.app()
     gathered = await gather(app, body.text, body.files)
     return asked(await begin(desk, app, body.chat, gathered.question))
@@ -163,8 +164,8 @@ async def stop(desk: TheDesk, turn: str) -> Stopped:
 @router.post("/plan")
 async def plan(desk: TheDesk, body: PlanQuestion) -> Planned:
     """What a question would take, whether it fits and what it would cost; nothing is sent or stored."""
-    if body.chat is not None and await desk.store.chat(body.chat) is None:
-        raise not_found("chat")
+    if body.chat is not None:
+        await info_of(desk, body.chat)
     app = await desk.app()
     files = [name for name in body.files if await _is_inside(app, name)]
     gathered = await app.gather(body.text, files)
