@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "chat": ("chat", "Talk with a model about the files of a folder."),
     "ask": ("ask", "Ask one question and print the answer."),
     "edit": ("edit", "Ask a model to change files, look at the diff, apply what you agree to."),
+    "agent": ("agent", "Let a model work on a task in steps; you decide on what it proposes."),
     "serve": ("serve", "Serve the folder as a local web page and an HTTP API."),
     "undo": ("undo", "Take back the edit that was applied last, or a named one."),
     "redo": ("undo", "Do again what was undone."),

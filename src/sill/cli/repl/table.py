@@ -51,6 +51,7 @@ def commands() -> Mapping[str, Command]:
         settings,
         spending,
         tooling,
+        working,
     )
 
     groups = (
@@ -58,6 +59,7 @@ def commands() -> Mapping[str, Command]:
         looking.COMMANDS,
         models.COMMANDS,
         editing.COMMANDS,
+        working.COMMANDS,
         chatting.COMMANDS,
         knowing.COMMANDS,
         remembering.COMMANDS,
