@@ -95,7 +95,7 @@ def opened_page(browser: Any, site: Site, **options: Any) -> Iterator[Any]:
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
     wrong: list[str] = []
     page = context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(60_000)
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on(
         "console",

@@ -97,8 +97,9 @@ def test_no_view_has_a_serious_violation(browser, site: Site, model: ScriptedSer
             page.locator(f"#topic[aria-labelledby='topic-{topic}']").wait_for()
             page.wait_for_function("() => !document.querySelector('#topic [role=status]')")
             found[topic] = serious(page)
-        page.keyboard.press("Alt+3")
+        page.get_by_role("tab", name="Settings").focus()
         page.keyboard.press("?")
+        page.get_by_role("dialog").wait_for()
         found["keys"] = serious(page)
 
     assert {view: list_ for view, list_ in found.items() if list_} == {}

@@ -30,7 +30,7 @@ def test_what_is_typed_is_saved_byte_for_byte_and_can_be_undone(page, site: Site
     page.get_by_text("Saved.").wait_for()
     assert note.read_bytes() == b"one\r\ntwo\r\nthree"
 
-    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Undo", exact=True).click()
     page.locator(".cm-content", has_text="three").wait_for(state="detached")
     assert note.read_bytes() == b"one\r\ntwo\r\n"
 

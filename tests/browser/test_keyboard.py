@@ -52,6 +52,9 @@ def test_the_whole_way_without_a_mouse(page, site: Site, model: ScriptedServer):
     page.keyboard.press("Enter")
     page.locator(".hunk").wait_for()
     page.keyboard.press("Alt+3")
+    page.wait_for_function(
+        "() => document.getElementById('right-pane').contains(document.activeElement)"
+    )
     press_until(page, "Tab", ".decide .button.primary")
     page.keyboard.press("Enter")
     page.get_by_text("Applied to 1 file.").wait_for()
@@ -71,6 +74,9 @@ def test_the_whole_way_without_a_mouse(page, site: Site, model: ScriptedServer):
     page.keyboard.press("Alt+ArrowDown")
     page.get_by_role("article").first.wait_for()
     page.keyboard.press("Alt+3")
+    page.wait_for_function(
+        "() => document.getElementById('right-pane').contains(document.activeElement)"
+    )
     page.keyboard.press("?")
     page.get_by_role("dialog", name="Keyboard shortcuts").wait_for()
     page.keyboard.press("Escape")

@@ -87,8 +87,12 @@ class Conversation {
   }
 
   async #loadAll(chat: string): Promise<void> {
-    const { turns } = await api.turns(chat);
-    if (this.chat === chat && turns.length >= this.turns.length) this.turns = turns;
+    try {
+      const { turns } = await api.turns(chat);
+      if (this.chat === chat && turns.length >= this.turns.length) this.turns = turns;
+    } catch (error) {
+      notices.failed(error);
+    }
   }
 
   async #loadPlan(): Promise<void> {
