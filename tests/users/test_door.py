@@ -21,7 +21,13 @@ from tests.models.fault_provider import FaultProvider, Hang, head, said
 from .shared import HTTPS, NAME, PASSWORD, run, shared
 
 PEOPLE = {"ann": "admin", "bob": "contributor", "vic": "viewer"}
-FLAGS = {"probe": False, "tokenizer": "o200k_base", "model": "first", "window": 4096}
+FLAGS = {
+    "probe": False,
+    "tokenizer": "o200k_base",
+    "model": "first",
+    "window": 4096,
+    "embedder": "none",
+}
 QUESTION = {"model": "sill", "messages": [{"role": "user", "content": "hello"}]}
 PAGE = {"origin": HTTPS, "sec-fetch-site": "same-origin", "x-requested-by": "sill"}
 
@@ -163,15 +169,16 @@ def test_roles_hold_on_every_door(tmp_path):
                         (await client.get("/api/v1/chats")).status_code,
                         (await client.post("/api/v1/chats", json={})).status_code,
                         (await client.post("/v1/chat/completions", json=QUESTION)).status_code,
+                        (await client.post("/v1/embeddings", json={"input": "hi"})).status_code,
                         (await client.get("/api/v1/settings")).status_code,
                     ]
             return found
 
     with FaultProvider(says("hi")) as provider:
         assert run(check(provider)) == {
-            "ann": [200, 201, 200, 200],
-            "bob": [200, 201, 200, 403],
-            "vic": [200, 403, 403, 403],
+            "ann": [200, 201, 200, 404, 200],
+            "bob": [200, 201, 200, 404, 403],
+            "vic": [200, 403, 403, 403, 403],
         }
 
 

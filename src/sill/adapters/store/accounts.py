@@ -7,6 +7,7 @@ from ...core.access import ROLES, ApiToken, Bucket, Rate, Role, User, take
 from ...errors import UsageError
 from .database import Database, Row, Transaction
 
+DAY_MS = 86_400_000
 USED_EVERY_MS = 60_000  # a token's last use is written down no more often
 
 _USER = "users.id, users.name, users.role, users.password <> '', users.created"
@@ -140,6 +141,8 @@ class DatabaseAccounts:
     async def add_session(self, user: str, hashed: str, expires_ms: int) -> None:
         async def script(t: Transaction) -> None:
             await t.run(f"DELETE FROM sessions WHERE expires <= {t.now}")
+            # A rate that nobody used for a day is as full as a new one.
+            await t.run(f"DELETE FROM rates WHERE moment < {t.now} - {DAY_MS}")
             await t.run(
                 "INSERT INTO sessions (hash, user_id, expires) VALUES (?, ?, ?)",
                 hashed,

@@ -125,7 +125,7 @@ async def model(model: str, desk: TheDesk, gateways: TheGateways) -> ModelCard:
     return found
 
 
-@router.post("/v1/embeddings")
+@router.post("/v1/embeddings", dependencies=[contributor])
 async def embeddings(wanted: EmbeddingRequest, service: TheService) -> EmbeddingList:
     """Vectors from the embedder that searches the notes."""
     embedder = service.vault.embedder
