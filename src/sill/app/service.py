@@ -215,10 +215,11 @@ class Service:
 
     async def _sweep(self) -> None:
         """Close turns whose process has died as interrupted, so that nobody waits for them."""
-        store = self.store
-        while isinstance(store, DatabaseStore):
-            with suppress(StoreError):
-                await store.close_abandoned()
+        while True:
+            for store in (self.store, *(desk.store for desk in list(self._desks.values()))):
+                if isinstance(store, DatabaseStore):
+                    with suppress(StoreError):
+                        await store.close_abandoned()
             await asyncio.sleep(SWEEP_SECONDS)
 
     async def _index(self) -> None:
