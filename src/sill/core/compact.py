@@ -107,7 +107,7 @@ def _candidates(memory: Memory, inside: Collection[str]) -> list[tuple[int, int]
 
 def _weight(memory: Memory, term: str) -> float:
     """How much of the conversation a word is: it comes up again, but not everywhere."""
-    uses = sum(memory.words.places.get(term, {}).values())
+    uses = sum(memory.words.counts(term).values())
     return memory.weight(term) * (_ONCE + math.log(max(1, uses)))
 
 

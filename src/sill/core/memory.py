@@ -95,9 +95,12 @@ class Traits:
 
 @dataclass(slots=True)
 class Postings:
-    """In which texts each term stands, how often, and how long the texts are."""
+    """In which texts each term stands, how often, and how long the texts are.
 
-    places: dict[str, dict[int, int]] = field(default_factory=dict)
+    Most pairs of words are said once in a chat: for those the number of the text alone is kept.
+    """
+
+    places: dict[str, int | dict[int, int]] = field(default_factory=dict)
     lengths: list[int] = field(default_factory=list)
 
     def add(self, place: int, found: Sequence[str]) -> None:
@@ -106,12 +109,24 @@ class Postings:
             self.lengths.append(0)
         self.lengths[place] += len(found)
         for term in found:
-            counts = self.places.setdefault(term, {})
-            counts[place] = counts.get(place, 0) + 1
+            known = self.places.get(term)
+            if known is None:
+                self.places[term] = place
+                continue
+            if isinstance(known, int):
+                known = self.places[term] = {known: 1}
+            known[place] = known.get(place, 0) + 1
+
+    def counts(self, term: str) -> Mapping[int, int]:
+        """How often the term stands in each text that has it."""
+        found = self.places.get(term)
+        if found is None:
+            return {}
+        return {found: 1} if isinstance(found, int) else found
 
     def weight(self, term: str) -> float:
         """How much it says that a text has this term."""
-        texts = len(self.places.get(term, ()))
+        texts = len(self.counts(term))
         return math.log(1 + (len(self.lengths) - texts + 0.5) / (texts + 0.5))
 
     def scores(
@@ -121,7 +136,7 @@ class Postings:
         scores = [0.0] * len(self.lengths)
         average = sum(self.lengths) / max(1, len(self.lengths)) or 1.0
         for term, worth in wanted.items():
-            found = self.places.get(term)
+            found = self.counts(term)
             if not found:
                 continue
             gain = worth * self.weight(term) * (saturation + 1)

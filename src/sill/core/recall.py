@@ -199,7 +199,7 @@ def _shares(postings: Postings, wanted: Mapping[str, float]) -> list[float]:
     total = sum(weights.values()) or 1.0
     shares = [0.0] * len(postings.lengths)
     for term, weight in weights.items():
-        for place in postings.places.get(term, ()):
+        for place in postings.counts(term):
             shares[place] += weight / total
     return shares
 
@@ -265,7 +265,7 @@ def _widened(memory: Memory, wanted: Mapping[str, float], first: Sequence[float]
         if first[place] <= 0:
             break
         for term in dict.fromkeys(memory.terms[place]):
-            if term not in wanted and len(memory.words.places[term]) < common:
+            if term not in wanted and len(memory.words.counts(term)) < common:
                 weight = first[place] * memory.words.weight(term)
                 gathered[term] = gathered.get(term, 0.0) + weight
     chosen = sorted(gathered, key=lambda term: (-gathered[term], term))[:_WIDENING]
