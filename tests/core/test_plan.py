@@ -17,6 +17,7 @@ from sill.core.messages import (
     Message,
     Recall,
     Sized,
+    Summary,
     Turn,
     fingerprint,
 )
@@ -321,6 +322,29 @@ def test_a_tool_loop_ends_before_a_delta_would_lose_its_base():
 
     parts = (("system", 5), ("tools", 0), ("question", 5), ("rounds", 61))
     assert plan == OverBudget(101, 100, "rounds", parts)
+
+
+@pytest.mark.parametrize(
+    "carried, sent",
+    [
+        pytest.param(
+            whole("a"), (Sized(envelopes.renamed("a", "b"), 3),), id="the copy of a renamed file"
+        ),
+        pytest.param(
+            Sized(envelopes.summary(Summary("gone", 1), {"files": "b"}), 20),
+            (Sized(envelopes.news("taken"), 3),),
+            id="the summary that no other replaces yet",
+        ),
+    ],
+)
+def test_an_eviction_between_tool_rounds_keeps(carried, sent):
+    turns = [turn("t1", 30), turn("t2", 10, carried)]
+    asked = ask(sent=sent, rounds=(Sized(Message("tool", "found"), 40),))
+
+    plan = plan_context(room(100), asked, turns, Epoch(), [])
+
+    assert isinstance(plan, Plan)
+    assert (plan.epoch, plan.tokens) == (Epoch(1, "t2"), 83)
 
 
 def test_items_name_everything_with_a_reason():

@@ -90,9 +90,16 @@ class _Needs:
 
 
 def evict(
-    budget: Budget, fixed: int, book: Ledger, wanted: Sequence[Wanted], pins: Sequence[Pin] = ()
+    budget: Budget,
+    fixed: int,
+    book: Ledger,
+    wanted: Sequence[Wanted] | None,
+    pins: Sequence[Pin] = (),
 ) -> Window:
     """The largest window under the low-water mark.
+
+    ``wanted`` is None between tool rounds: the question has gone out, so what it said of files must stay true
+    without a word more, and no new summary can come with it yet.
 
     Where files and question alone come near that mark, turns may fill half of what is left below the high one:
     a chat about large files needs a memory too. The latest turn stays whenever it fits at all. Keeping no turn
@@ -101,11 +108,12 @@ def evict(
     """
     needs = _Needs(fixed, _files(book, wanted), pins)
     latest = len(book.talk) - 1
-    old = [spare for spare in book.spares if spare.is_replaced or spare.turn < latest]
+    spares = [spare for spare in book.spares if wanted is not None or not spare.is_summary]
+    old = [spare for spare in spares if spare.is_replaced or spare.turn < latest]
     window = _largest(budget, needs, book, old)
-    if window.kept or len(old) == len(book.spares):
+    if window.kept or len(old) == len(spares):
         return window
-    return _largest(budget, needs, book, book.spares)
+    return _largest(budget, needs, book, spares)
 
 
 def _largest(budget: Budget, needs: _Needs, book: Ledger, spares: Sequence[Spare]) -> Window:
@@ -148,7 +156,12 @@ def _window(kept: int, tokens: int, files: Sequence[File], book: Ledger) -> Wind
     )
 
 
-def _files(book: Ledger, wanted: Sequence[Wanted]) -> tuple[File, ...]:
+def _files(book: Ledger, wanted: Sequence[Wanted] | None) -> tuple[File, ...]:
+    if wanted is None:
+        return tuple(
+            File(path, _stay(book, chain) if (chain := _spoken(book, held)) else None, None, None)
+            for path, held in book.held.items()
+        )
     offered = {one.offer.stamp.path for one in wanted}
     rest = (
         File(path, _stay(book, chain) if (chain := _chain(held)) else None, None, None)
@@ -199,6 +212,11 @@ def _chain(held: Holding) -> tuple[Carrier, ...]:
     )
     paths = {_path(carrier) for carrier in carriers}
     return carriers if paths == {held.stamp.path} else ()
+
+
+def _spoken(book: Ledger, held: Holding) -> tuple[Carrier, ...]:
+    """The chain; with its notices where the question that went out speaks of the file."""
+    return held.carriers if held.carriers[-1].turn == len(book.talk) else _chain(held)
 
 
 def _path(carrier: Carrier) -> str:

@@ -57,6 +57,7 @@ class Spare:
     position: int
     saved: int
     is_replaced: bool = False
+    is_summary: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,8 @@ def read(turns: Sequence[Turn], epoch: Epoch) -> Ledger:
                 book.enter(Carrier(index, position, sized))
                 tokens -= sized.tokens
             elif isinstance(sized.message.carries, Summary | Recall):
-                spares.append(Spare(index, position, sized.tokens, is_replaced=True))
+                is_summary = isinstance(sized.message.carries, Summary)
+                spares.append(Spare(index, position, sized.tokens, True, is_summary))
         for position, stub in turn.stubs:
             saved = turn.messages[position].tokens - stub.tokens
             if (turn.id, position) in epoch.masked:

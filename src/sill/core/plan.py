@@ -106,7 +106,7 @@ def plan_context(
     grown = _grow(case, told, wanted)
     if grown is not None:
         return _finish(case, grown, told)
-    window = evict(budget, ask.fixed, book.after(told), wanted, pins)
+    window = evict(budget, ask.fixed, book.after(told), None if ask.rounds else wanted, pins)
     if window.kept < _needed(book):
         return OverBudget(ask.fixed + _standing(book), budget.room, "rounds", _parts(ask))
     return _finish(case, window, ())
