@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import aclosing
 from dataclasses import replace
 
 import pytest
@@ -282,6 +283,48 @@ def test_a_task_that_is_cancelled_while_a_tool_works_leaves_a_cancelled_turn():
     assert (turn.status, turn.messages) == (
         "cancelled",
         (Message("user", "go"), Message("assistant", "Wait.")),
+    )
+
+
+def test_a_turn_left_between_two_rounds_has_its_words_once_and_the_plan_of_what_was_sent():
+    chat = make_chat(calls(("read", {"path": "a"}), text="Wait."), tools={"read": lambda _: "x"})
+
+    async def run():
+        async with aclosing(chat.ask(None, Question("go"))) as events:
+            async for event in events:
+                if isinstance(event, ToolUsed):
+                    return
+
+    asyncio.run(run())
+
+    turn = stored(chat)
+    call = ToolCall("id-0", "read", '{"path": "a"}')
+    assert (turn.status, turn.messages) == (
+        "cancelled",
+        (
+            Message("user", "go"),
+            Message("assistant", "Wait.", ToolCalls((call,))),
+            Message("tool", "x", ToolResult("id-0", "read")),
+        ),
+    )
+    (sent,) = chat.model.sent
+    assert turn.request == chat.wire(sent)
+    assert plan_from_json(turn.plan).tokens == turn.certificate.predicted
+
+
+def test_a_call_that_there_is_no_room_to_keep_is_told_all_the_same():
+    endless = "word " * 400
+    chat = make_chat(
+        calls(("read", {"path": endless}), text="Wait."), tools={"read": lambda _: "x"}
+    )
+
+    events = asyncio.run(ask(chat, "go"))
+
+    assert [e.outcome for e in events if isinstance(e, ToolUsed)] == ["lost"]
+    assert (events[-1].outcome, events[-1].text) == ("complete", "Wait.\n\ndone")
+    assert stored(chat).messages == (
+        Message("user", "go"),
+        Message("assistant", "Wait.\n\ndone"),
     )
 
 

@@ -189,6 +189,7 @@ class Chat:
                     raise
                 yield Notice(self.learned)
                 await self._record(rounds)
+                reply.sent = rounds.sent
                 continue
             calls = rounds.named(reply.ended.tool_calls if reply.ended else ())
             if not calls or rounds.toolkit is None:
@@ -206,9 +207,16 @@ class Chat:
             brought = await rounds.bring(calls, asking.stop)
             if brought is None:
                 return
-            done = len(rounds.done)
-            async for used in rounds.take(reply.text, brought):
+            known = len(rounds.done)
+            taken = await rounds.take(reply.text, brought)
+            # At once: whatever ends the turn now, the words stand before their round and nowhere else.
+            reply.go_on(kept=len(rounds.done) > known)
+            for used in taken:
                 yield used
+            if len(rounds.done) == known and not rounds.are_over:
+                reason = "there was no room left to ask for the answer"
+                reply.ended = Ended("partial", None, None, reason=reason)
+                return
             decided = await self._afford(asking, rounds.sent)
             if isinstance(decided, Refused):
                 assert decided.money is not None
@@ -217,7 +225,7 @@ class Chat:
             for warning in afforded.warnings:
                 yield Notice(warning, "warning")
             await self._record(rounds)
-            reply.go_on(rounds.sent, kept=len(rounds.done) > done)
+            reply.sent = rounds.sent
 
     async def _shrunk(self, rounds: Rounds, reply: Reply, error: Overflow) -> bool:
         """Whether the same request, made for the window that the endpoint told of, is ready to be sent."""
@@ -230,7 +238,7 @@ class Chat:
         call = replace(rounds.call, window=self.call.window, shortfall=self.call.shortfall)
         if not await rounds.shrink(call):
             return False
-        reply.error, reply.sent = None, rounds.sent
+        reply.error = None
         return True
 
     async def _record(self, rounds: Rounds) -> None:

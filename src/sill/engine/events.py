@@ -10,7 +10,7 @@ from ..core.references import Reference
 from ..errors import LimitReached, ProviderError
 
 Outcome = Literal["complete", "partial", "failed", "cancelled"]
-ToolVerdict = Literal["done", "cut", "failed"]
+ToolVerdict = Literal["done", "cut", "failed", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,8 @@ class ToolUsed:
     """The model called a tool, and what it brought goes out with the next request.
 
     ``arguments`` is one short line. ``cut``: the model sees the beginning and where to go on; ``failed``: it reads
-    what went wrong. ``tokens`` are those of what it sees.
+    what went wrong; ``lost``: the tool did its work, but there is no room to say so, and the call is not kept.
+    ``tokens`` are those of what it sees.
     """
 
     name: str

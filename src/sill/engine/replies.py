@@ -47,10 +47,10 @@ class Reply:
             return "complete", ""
         return "partial", self.ended.reason or "the answer was cut"
 
-    def go_on(self, sent: Prepared, *, kept: bool) -> None:
-        """Another call follows; ``kept`` says that what was said stands before a round of its own."""
+    def go_on(self, *, kept: bool) -> None:
+        """Another call may follow; ``kept`` says that what was said stands before a round of its own."""
         self.before, self.dropped = self.shown, "" if kept else self.last_words
-        self.sent, self.text, self.ended = sent, "", None
+        self.text, self.ended = "", None
 
 
 def joined(*texts: str) -> str:

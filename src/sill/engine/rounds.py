@@ -7,7 +7,7 @@ helps any more, the model is asked for its answer.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -112,7 +112,7 @@ class Rounds:
                 work.cancel()
                 await asyncio.gather(work, return_exceptions=True)
 
-    async def take(self, text: str, brought: Sequence[Brought]) -> AsyncIterator[ToolUsed]:
+    async def take(self, text: str, brought: Sequence[Brought]) -> tuple[ToolUsed, ...]:
         """Make the next request of what was brought; afterwards ``sent`` is that request.
 
         If not even the names of the results fit, the calls are dropped, and so is what they brought.
@@ -132,16 +132,17 @@ class Rounds:
             smaller = await self._fitted(brought, left)
             if left <= 0 or smaller == shown:
                 await self.give_up()
-                return
+                return tuple(ToolUsed(one.call.name, brief(one.call), "lost", 0) for one in brought)
             shown = smaller
         self.done, self.sent = new, following
         for one, part in zip(brought, shown, strict=True):
             if part.verdict == "cut":
                 self._cut[_key(one.call)] = one.outcome
             self.references += part.references
-            yield ToolUsed(
-                one.call.name, brief(one.call), part.verdict, part.tokens, part.references
-            )
+        return tuple(
+            ToolUsed(one.call.name, brief(one.call), part.verdict, part.tokens, part.references)
+            for one, part in zip(brought, shown, strict=True)
+        )
 
     async def give_up(self) -> None:
         """Ask for an answer from what is there: that has fitted before."""

@@ -149,6 +149,8 @@ def _tool_line(used: "ToolUsed") -> str:
             return painted(f"{line}, failed", "yellow")
         case "cut":
             return painted(f"{line}, cut", dim=True)
+        case "lost":
+            return painted(f"{line}, no room to show the model", "yellow")
         case _:
             return painted(line, dim=True)
 
