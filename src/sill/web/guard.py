@@ -7,7 +7,7 @@ our own page sent it.
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -248,12 +248,6 @@ def look(scope: Scope) -> Seen:
         requested_by=values.get("x-requested-by", ()),
         content_type=values.get("content-type", ()),
     )
-
-
-def with_port(rules: Rules, port: int) -> Rules:
-    """The same rules for the port that the system chose."""
-    fresh = local_rules(port)
-    return replace(rules, hosts=fresh.hosts, cookie=fresh.cookie)
 
 
 # --- Bodies ---------------------------------------------------------------------------------------
