@@ -12,6 +12,7 @@ export interface Edge {
 
 const ROUNDS = 220;
 const SPACE = 60; // wished distance of linked nodes
+const WIDER = 1.7;
 
 export function placed(count: number, edges: readonly Edge[]): Point[] {
   // A sunflower: spread evenly from the start, without chance.
@@ -51,16 +52,17 @@ export function placed(count: number, edges: readonly Edge[]): Point[] {
       pushY[target]! += dy * force;
     }
     points.forEach((point, index) => {
-      // A weak pull to the middle keeps parts without links in sight; it is stronger upright, as screens are wide.
-      const x = pushX[index]! - point.x * 0.35;
-      const y = pushY[index]! - point.y * 0.8;
+      // A weak pull to the middle keeps parts without links in sight.
+      const x = pushX[index]! - point.x * 0.5;
+      const y = pushY[index]! - point.y * 0.5;
       const length = Math.max(Math.hypot(x, y), 0.001);
       const step = Math.min(length * 0.05, heat);
       point.x += (x / length) * step;
       point.y += (y / length) * step;
     });
   }
-  return points;
+  // Screens are wide, and so are labels.
+  return points.map(({ x, y }) => ({ x: x * WIDER, y }));
 }
 
 export interface Box {
