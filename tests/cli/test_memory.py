@@ -96,3 +96,29 @@ def test_a_document_that_chats_use_often_is_noted_once_and_for_good(tmp_path, mo
             [("Oven.md is used often: Fire it for four hours.", "Oven.md")],
             [],
         ]
+
+
+def test_in_the_chat_facts_are_kept_with_their_turn_and_come_along(home):
+    typed = (
+        "When does the oven cool?\n:remember The oven needs four hours to heat\n:memory\n:memory search ovens\n"
+        ":new\nHow long does the oven heat?\n:context\n:memory clear\n:memory\n"
+    )
+    with FaultProvider(says("Later.")) as provider:
+        done = home.sill(
+            "chat",
+            stdin=typed,
+            OPENAI_BASE_URL=f"{provider.url}/v1",
+            SILL_MODEL="m",
+            SILL_PROBE="false",
+            SILL_TOKENIZER="o200k_base",
+            SILL_WINDOW="16384",
+            SILL_EMBEDDER="none",
+        )
+        bodies = [json.loads(seen.body) for seen in provider.seen]
+
+    assert done.returncode == 0
+    assert done.stdout.count("  The oven needs four hours to heat\n") == 2
+    assert "1 remembered fact" in done.stdout
+    assert done.stdout.rstrip().endswith("nothing is remembered; `:remember TEXT` does")
+    asked = [body["messages"][-1]["content"] for body in bodies]
+    assert ["The oven needs four hours to heat" in text for text in asked] == [False, True]
