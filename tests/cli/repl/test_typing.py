@@ -15,35 +15,10 @@ from sill.cli.repl.session import Given, Session
 from sill.cli.repl.table import Unknown, commands, is_command, look_up, parse
 
 WANTED = [
-    "help",
-    "model",
-    "models",
-    "context",
-    "files",
-    "pin",
-    "explain",
-    "cost",
-    "sources",
-    "open",
-    "edit",
-    "apply",
-    "undo",
-    "redo",
-    "diff",
-    "chats",
-    "new",
-    "fork",
-    "title",
-    "export",
-    "search",
-    "memory",
-    "remember",
-    "tools",
-    "recall",
-    "profile",
-    "doctor",
-    "quit",
-]
+    "help", "model", "models", "context", "files", "pin", "explain", "cost", "sources", "open", "edit", "apply", "undo",
+    "redo", "diff", "chats", "new", "fork", "title", "export", "search", "memory", "remember", "tools", "mcp", "agent",
+    "compact", "recall", "profile", "doctor", "quit",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", WANTED)
