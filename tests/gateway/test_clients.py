@@ -178,6 +178,17 @@ def test_a_wrong_token_and_a_cookie_are_refused(live):
     assert [answer.status_code for answer in (wrong, nothing, page)] == [401, 401, 401]
 
 
+def test_a_wrong_token_is_an_error_that_the_openai_package_understands(live: Live):
+    stranger = openai.OpenAI(base_url=f"{live.url}/v1", api_key="wrong", max_retries=0)
+
+    with pytest.raises(openai.AuthenticationError) as caught:
+        stranger.models.list()
+
+    assert isinstance(caught.value.body, dict)
+    assert (caught.value.status_code, caught.value.body["type"]) == (401, "invalid_request_error")
+    assert caught.value.body["message"]
+
+
 def test_tokenize_answers_as_llama_cpp_does(live, tiny_server):
     text = "Zwölf Boxkämpfer jagen Viktor."
     theirs = httpx.post(

@@ -45,6 +45,15 @@ def problem_response(
     return JSONResponse({"code": code, "message": message, "hint": hint, **more}, status, headers)
 
 
+def error_of_gateway(path: str, code: str, message: str, hint: str) -> dict[str, Any]:
+    """What OpenAI's clients look for in a refusal, where it is theirs: nothing elsewhere."""
+    if not path.startswith("/v1/"):
+        return {}
+    words = f"{message} ({hint})" if hint else message
+    error = {"message": words, "type": "invalid_request_error", "param": None, "code": code}
+    return {"error": error}
+
+
 class Rejected(Exception):
     """A route's own refusal, with everything the answer says."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .answers import problem_response
+from .answers import error_of_gateway, problem_response
 from .identity import Identity, attach
 
 REQUESTED_BY = "sill"
@@ -284,8 +284,14 @@ async def _turn_away(refusal: Refusal, scope: Scope, receive: Receive, send: Sen
         await receive()
         await send({"type": "websocket.close", "code": 1008, "reason": refusal.code})
         return
+    theirs = error_of_gateway(scope["path"], refusal.code, refusal.message, refusal.hint)
     await problem_response(
-        refusal.status, refusal.code, refusal.message, refusal.hint, page=_wants_page(scope)
+        refusal.status,
+        refusal.code,
+        refusal.message,
+        refusal.hint,
+        page=_wants_page(scope),
+        **theirs,
     )(scope, receive, send)
 
 

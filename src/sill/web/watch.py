@@ -15,7 +15,7 @@ from ..app.running import Turns
 from ..core.access import Rate
 from ..errors import StoreError
 from ..ports import Accounts
-from .answers import problem_response
+from .answers import error_of_gateway, problem_response
 from .identity import Identity, identity_in
 
 log = logging.getLogger("sill.web")
@@ -167,5 +167,6 @@ async def _ended(task: "asyncio.Future[None]") -> None:
 async def _refuse(what: str, wait_ms: int, scope: Scope, receive: Receive, send: Send) -> None:
     seconds = max(1, -(-wait_ms // 1000))
     hint = f"try again in {seconds} seconds"
-    answer = problem_response(429, "too_many", what, hint, retry_after=seconds)
+    theirs = error_of_gateway(scope["path"], "rate_limit_exceeded", what, hint)
+    answer = problem_response(429, "too_many", what, hint, retry_after=seconds, **theirs)
     await answer(scope, receive, send)
