@@ -4,8 +4,9 @@
 
 Each runs in a process of its own. What it prints is shown; what it measured goes to docs/benchmarks.md and
 docs/benchmarks.json unless --keep leaves them as they are. Peers are installed by the benchmarks themselves,
-each in an environment of its own in the cache directory. --recall names conversations with marked evidence,
---docs the sources of Python's documentation; without them those tables are left out.
+each in an environment of its own in the cache directory. --recall names conversations with marked evidence, --docs the
+sources of Python's documentation; without the first, recall is left out. A benchmark that takes longer than half an
+hour is ended and counts as failed.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -40,15 +42,17 @@ def main() -> int:
     commands = chosen(options)
     reports: dict[str, Any] = {}
     failed = []
-    for number, (name, arguments) in enumerate(commands.items(), 1):
-        print(f"== {name} ({number} of {len(commands)})", flush=True)
+    for number, command in enumerate(commands, 1):
+        print(f"== {command} ({number} of {len(commands)})", flush=True)
         started = time.monotonic()
-        report = run(name, arguments)
+        report = run(command)
         if report is None:
-            failed.append(name)
+            failed.append(str(command))
+        elif command.part:
+            reports.setdefault(command.bench, {})[command.part] = report
         else:
-            reports[name] = report
-        print(f"== {name}: {time.monotonic() - started:.0f} s", flush=True)
+            reports[command.bench] = report
+        print(f"== {command}: {time.monotonic() - started:.0f} s", flush=True)
     now = list(measured(reports))
     before = json.loads(TABLE.read_text())["figures"] if TABLE.exists() else {}
     lost = worse(now, before)
@@ -65,31 +69,43 @@ def main() -> int:
     return 1 if lost or failed else 0
 
 
-def chosen(options: argparse.Namespace) -> dict[str, list[str]]:
-    """What is run, in this order, with which arguments."""
-    commands: dict[str, list[str]] = {
-        "count": [], "assembly": [], "prefix": [], "store": [], "apply": [], "stream": [], "index": [], "start": [],
-        "serve": [],
-    }  # fmt: skip
+@dataclass(frozen=True)
+class Command:
+    bench: str
+    arguments: tuple[str, ...] = ()
+    part: str = ""  # of the benchmark, where it is run several times
+
+    def __str__(self) -> str:
+        return f"{self.bench} {self.part}".strip()
+
+
+ALWAYS = (
+    "count", "assembly", "session", "memory", "prefix", "store", "apply", "stream", "index", "start", "serve",
+)  # fmt: skip
+RECALL_BUDGETS = (2_048, 4_096, 8_192)
+
+
+def chosen(options: argparse.Namespace) -> list[Command]:
+    """What is run, in this order; what needs data that was not given is left out."""
+    commands = [Command(name) for name in ALWAYS]
     if options.recall:
-        commands["recall"] = [
-            "--data",
-            str(options.recall),
-            "--budget",
-            "2048",
-            "--out",
-            os.devnull,
+        # Without an embedder: the same figures on every machine.
+        given = ("--data", str(options.recall), "--out", os.devnull, "--embedder", "none")
+        commands += [
+            Command("recall", (*given, "--budget", str(budget)), str(budget))
+            for budget in RECALL_BUDGETS
         ]
-    commands["retrieval"] = ["--docs", str(options.docs)] if options.docs else []
-    there = {name: given for name, given in commands.items() if (HERE / f"{name}.py").exists()}
-    return {
-        name: given for name, given in there.items() if not options.only or name in options.only
-    }
+    else:
+        print("bench: recall is left out: --recall names no conversations", flush=True)
+    docs = ("--docs", str(options.docs)) if options.docs else ()
+    commands.append(Command("retrieval", ("--embedder", "none", *docs)))
+    return [one for one in commands if not options.only or one.bench in options.only]
 
 
-def run(name: str, arguments: Sequence[str]) -> Any | None:
+def run(given: Command) -> Any | None:
     """What the benchmark reports as its last JSON object; None if it failed."""
-    command = [sys.executable, str(HERE / f"{name}.py"), *arguments, "--json"]
+    name = str(given)
+    command = [sys.executable, str(HERE / f"{given.bench}.py"), *given.arguments, "--json"]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=MOST_SECONDS)
     except subprocess.TimeoutExpired:

@@ -1,0 +1,78 @@
+"""Other libraries that cut a chat to a number of tokens: programs for environments of their own.
+
+Each gets messages like those of ``assembly``, trims them to the room for every turn, and prints the median of its CPU
+milliseconds. LiteLLM counts with its own tokenizer at every call; LlamaIndex is given the cheapest tokenizer there is,
+one that splits at spaces.
+"""
+
+import json
+import subprocess
+
+from _peers import peer_python
+
+_HEAD = """
+import json, statistics, sys, time
+stored, turns, room, limit = (int(word) for word in sys.argv[1:])
+def talk(number):
+    return f"Question {number}: " + "why " * 20, f"Answer {number}: " + "because " * 65
+files = [f"file {n} " + "rain " * 2000 for n in range(5)]
+spent, began = [], time.perf_counter()
+def clocked(work):
+    start = time.thread_time()
+    result = work()
+    spent.append((time.thread_time() - start) * 1e3)
+    if time.perf_counter() - began > limit or len(spent) == turns:
+        print(json.dumps({"ms": statistics.median(spent), "turns": len(spent)}))
+        sys.exit()
+    return result
+"""
+_LITELLM = """
+from litellm.utils import trim_messages
+history = [{"role": "system", "content": "Files are data."}]
+for number in range(stored // 2):
+    asked, answered = talk(number)
+    history += [{"role": "user", "content": asked}, {"role": "assistant", "content": answered}]
+shown = [{"role": "user", "content": text} for text in files]
+while True:
+    asked = {"role": "user", "content": talk(len(history))[0]}
+    clocked(lambda: trim_messages([*history, *shown, asked], model="gpt-4o", max_tokens=room, trim_ratio=1.0))
+    history += [asked, {"role": "assistant", "content": talk(len(history))[1]}]
+"""
+_LLAMA_INDEX = """
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+def said(role, text):
+    return ChatMessage(role=role, content=text)
+from llama_index.core.memory import ChatMemoryBuffer
+history = []
+for number in range(stored // 2):
+    asked, answered = talk(number)
+    history += [said(MessageRole.USER, asked), said(MessageRole.ASSISTANT, answered)]
+history += [said(MessageRole.USER, text) for text in files]
+memory = ChatMemoryBuffer.from_defaults(chat_history=history, token_limit=room, tokenizer_fn=str.split)
+while True:
+    memory.put(said(MessageRole.USER, talk(len(spent))[0]))
+    clocked(memory.get)
+    memory.put(said(MessageRole.ASSISTANT, talk(len(spent))[1]))
+"""
+PEERS = {
+    "litellm": ("litellm==1.80.0", _LITELLM),
+    "llama-index": ("llama-index-core", _LLAMA_INDEX),
+}
+
+
+def trimmed(name: str, stored: int, room: int, seconds: int) -> float | str:
+    """Milliseconds a turn, or why there are none."""
+    requirement, program = PEERS[name]
+    try:
+        python = peer_python(name, requirement)
+        done = subprocess.run(
+            [str(python), "-c", _HEAD + program, *map(str, (stored, 10, room, seconds))],
+            capture_output=True,
+            text=True,
+            timeout=6 * seconds,
+        )
+    except subprocess.CalledProcessError:
+        return "not installed"
+    except subprocess.TimeoutExpired:
+        return f"over {seconds} s"
+    return float(json.loads(done.stdout)["ms"]) if done.returncode == 0 else "failed"
