@@ -4,15 +4,17 @@ import asyncio
 import json
 
 from sill.core.budget import Profile
-from sill.core.messages import Remembered
+from sill.core.messages import Remembered, ToolCall
 from sill.core.notes import room_for_facts
 from sill.core.usage import breakdown
 from sill.engine.chat import Chat
 from sill.engine.events import Finished, Refused, Started
 from sill.engine.notes import Notebook
+from sill.engine.offering import Toolkit
 from sill.engine.prepare import Call, Question
 from sill.engine.sizing import Sizer
-from sill.testing import MemoryStore, ScriptedModel, WordCounter
+from sill.ports import Ended
+from sill.testing import MemoryStore, ScriptedModel, ScriptedTools, WordCounter
 
 OVEN = "The oven needs four hours to heat"
 HOW = "How long does the oven heat?"
@@ -58,6 +60,8 @@ def test_a_fact_comes_with_the_question_it_bears_on_and_is_not_repeated():
     chat, events = asyncio.run(run())
 
     assert [facts_in(request) for request in chat.model.sent] == [[[OVEN]], [[OVEN]]]
+    first, second = (request.messages for request in chat.model.sent)
+    assert second[: len(first)] == first  # what the server has read stays as it was
     plan = events[0].plan
     assert [(i.kind, i.name, i.fate) for i in plan.items if i.kind == "recall"] == [
         ("recall", "1 remembered fact", "sent")
@@ -137,6 +141,22 @@ def test_facts_keep_to_their_share_and_are_never_why_a_question_is_refused():
     assert isinstance(full[0], Started)
     assert isinstance(full[-1], Finished)
     assert isinstance(over[-1], Refused)
+
+
+def test_facts_stay_with_the_question_through_tool_rounds():
+    async def run():
+        chat = make_chat()
+        chat.model = ScriptedModel(
+            [Ended("complete", "tool_calls", None, (ToolCall("1", "look", "{}"),))], ["Four hours."]
+        )
+        chat.toolkit = Toolkit(ScriptedTools({"look": lambda _: "a tool says so"}), chat.counter)
+        await chat.store.note("w", OVEN)
+        return chat, (await asked(chat, None, HOW))[-1]
+
+    chat, finished = asyncio.run(run())
+
+    assert [facts_in(request) for request in chat.model.sent] == [[[OVEN]], [[OVEN]]]
+    assert sum(row.used for row in breakdown(finished.plan).rows) == finished.plan.tokens
 
 
 def test_a_document_that_is_gone_is_not_spoken_of():

@@ -17,6 +17,7 @@ from sill.adapters.mcp.client import Access, McpServer
 from sill.app.servers import access_of
 from sill.engine.events import Finished, Notice, ToolUsed
 from sill.ports import Caller
+from sill.settings import load
 from tests.engine.test_rounds_app import calls
 from tests.engine.workspace import Workspace, ask, endpoint, says
 from tests.models.fault_provider import FaultProvider
@@ -230,6 +231,24 @@ def test_a_chat_calls_them_and_goes_on_without_those_that_fail(workspace):
     assert bodies[1]["messages"][-1]["content"] == "0: R1"
     assert [e.text for e in second if isinstance(e, Notice)] == []
     assert [e[-1].outcome for e in (first, second)] == ["complete", "complete"]
+
+
+def test_the_doctor_names_servers_that_do_not_work(tmp_path):
+    from sill.cli.checks import Check, examine_servers
+
+    file = tmp_path / "user.toml"
+    off = '[mcpServers.off]\ncommand = "x"\nenabled = false\n'
+    file.write_text(entry("tickets", 2) + '[mcpServers.broken]\ncommand = "/no/such"\n' + off)
+    settings = load(user_file=file, project_file=None, environment={})
+
+    found = asyncio.run(examine_servers(settings, tmp_path))
+
+    wrong = "broken: [Errno 2] No such file or directory: '/no/such'"
+    todo = "mend `mcpServers.broken`, or set its `enabled = false`"
+    assert found == [
+        Check("tools", "good", "tickets: 9 tools"),
+        Check("tools", "bad", wrong, todo),
+    ]
 
 
 def test_a_long_result_is_cut_and_goes_on_without_another_call(workspace):

@@ -14,7 +14,7 @@ from ..core.request import ChatRequest, WireMessage
 from ..errors import SillError
 from ..paths import cache_dir, config_dir, data_dir, state_dir
 from ..ports import Ended
-from ..settings import FILE_NAME
+from ..settings import FILE_NAME, Settings
 
 State = Literal["good", "note", "bad"]
 # Long enough for a server to find it in its cache; most keep no shorter beginnings.
@@ -137,6 +137,32 @@ def examine_index(folder: Path) -> Check:
         todo = f"`sill status` names {len(status.problems):,} files that cannot be read"
         return Check("index", "note", text, todo)
     return Check("index", "good", text)
+
+
+async def examine_servers(settings: Settings, folder: Path) -> list[Check]:
+    """Whether each server of tools that the settings name can be started, and what it offers."""
+    if not settings.mcp_servers():
+        return []
+    from ..app.servers import mcp_tools
+
+    box = mcp_tools(settings, folder, ())
+    if box is None:
+        return []
+    try:
+        await box.tools()
+        return [
+            Check(
+                "tools",
+                "bad" if one.problem else "good",
+                f"{one.name}: {one.problem or f'{len(await one.tools()):,} tools'}",
+                f"mend `mcpServers.{one.name}`, or set its `enabled = false`"
+                if one.problem
+                else "",
+            )
+            for one in box.servers
+        ]
+    finally:
+        await box.close()
 
 
 def _is_sound(database: Path) -> bool:

@@ -19,6 +19,7 @@ from .checks import (
     examine_index,
     examine_model,
     examine_permissions,
+    examine_servers,
     examine_storage,
 )
 from .common import endpoint_options, open_where, run_async, settled
@@ -79,6 +80,7 @@ async def examine(given: dict[str, Any]) -> list[Check]:
         checks.append(
             Check("database", "note", shown_database(database_place(where.settings)), "not opened")
         )
+    checks += await examine_servers(where.settings, where.folder)
     checks.append(examine_index(where.folder))
     checks += examine_permissions(where.folder)
     return checks
