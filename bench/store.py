@@ -15,7 +15,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,23 +41,24 @@ CALL = Call("m", Profile(window=16_384, reply=1_024), 16_384, SYSTEM)
 EPOCH_TURNS = 40
 
 
-def sentences(seed: int, vocabulary: int = 6_000) -> Iterator[str]:
-    """Endless words in about the proportions of real text."""
+@dataclass
+class Words:
+    """Text in about the proportions of real text: pieces of a long one, each from another place in it."""
+
+    chance: random.Random
+    pool: str
+
+    def text(self, characters: int) -> str:
+        start = self.pool.index(" ", self.chance.randrange(len(self.pool) - characters - 20)) + 1
+        return self.pool[start : start + characters]
+
+
+def sentences(seed: int, vocabulary: int = 6_000) -> Words:
     chance = random.Random(seed)
     letters = "etaoinshrdlucmfwypvbgk"
     words = ["".join(chance.choices(letters, k=chance.randint(2, 10))) for _ in range(vocabulary)]
     weights = [1 / (rank + 2) for rank in range(vocabulary)]
-    while True:
-        yield from chance.choices(words, weights, k=1_000)
-
-
-def text(words: Iterator[str], characters: int) -> str:
-    parts: list[str] = []
-    length = 0
-    while length < characters:
-        parts.append(next(words))
-        length += len(parts[-1]) + 1
-    return " ".join(parts)
+    return Words(chance, " ".join(chance.choices(words, weights, k=500_000)))
 
 
 # --- Opening a long chat --------------------------------------------------------------------------
@@ -78,7 +79,7 @@ async def build_long_chat(path: Path, messages: int) -> str:
                 if number and number % EPOCH_TURNS == 0:
                     epoch = Epoch(epoch.number + 1, id)
                     window = window[:1]
-                question, reply = text(words, 160), text(words, 400)
+                question, reply = words.text(160), words.text(400)
                 window.append(WireMessage("user", question))
                 request = encode(ChatRequest("m", tuple(window), 500).body())
                 begun = Opening(
@@ -187,8 +188,8 @@ async def append(folder: Path, repeats: int) -> dict[str, Any]:
     for number in range(repeats):
         if number % EPOCH_TURNS == 0:
             window = window[:1]
-        question, reply = text(words, 300), text(words, 1_200)
-        plan = json.dumps({"items": [text(words, 20) for _ in range(3)]})
+        question, reply = words.text(300), words.text(1_200)
+        plan = json.dumps({"items": [words.text(20) for _ in range(3)]})
         window.append(WireMessage("user", question))
         opening = Opening(
             (Message("user", question),),
@@ -237,7 +238,7 @@ async def room(folder: Path, turns: int, changes: int = 200, files: int = 5) -> 
     path = folder / "room.db"
     store = await open_store(path)
     documents = {
-        f"notes/{n}.md": "\n".join(text(words, 78) for _ in range(104)) for n in range(files)
+        f"notes/{n}.md": "\n".join(words.text(78) for _ in range(104)) for n in range(files)
     }
     states = set(documents.values())
     counter = WordCounter()
@@ -256,12 +257,12 @@ async def room(folder: Path, turns: int, changes: int = 200, files: int = 5) -> 
         if number in due:
             name = chance.choice(sorted(documents))
             lines = documents[name].split("\n")
-            lines[chance.randrange(len(lines))] = text(words, 78)
+            lines[chance.randrange(len(lines))] = words.text(78)
             documents[name] = "\n".join(lines)
             states.add(documents[name])
-        model._replies.append([text(words, 900)])
+        model._replies.append([words.text(900)])
         shown = tuple(Document(path, body) for path, body in documents.items())
-        async for event in chat.ask(id, Question(text(words, 200), shown)):
+        async for event in chat.ask(id, Question(words.text(200), shown)):
             id = getattr(event, "chat", id)
     assert id is not None
     stored = await store.turns(id)

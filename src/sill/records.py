@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .core.certificate import Certificate, Usage
+from .core.cost import Price
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ class Attempt:
     reserved: int | None = None
     tokenizer: str = ""  # that predicted
     ratio: float = 1.0  # what an estimate was scaled by
+    price: Price | None = None  # that applies to it; None is unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ class StoredAttempt:
     started_ms: int
     settled_ms: int | None = None
     settlement: Settlement | None = None
+    price_since_ms: int | None = None  # when its price was first applied to this model there
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,15 @@
 import asyncio
 import json
 import re
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
 
 from sill.adapters.store import open_store
-from sill.cli.cost import as_text, moment
+from sill.cli.cost import as_object, as_text, moment
 from sill.core.certificate import Usage
-from sill.core.cost import DOLLAR
+from sill.core.cost import DOLLAR, Price, Rates
 from sill.core.request import ChatRequest, WireMessage
 from sill.engine.costs import Compared, Sums, add, compare, report
 from sill.errors import UsageError
@@ -105,11 +106,61 @@ def test_the_table_can_be_read():
         "to models whose price is not known: 1; set it under [prices] in the settings",
     ]
     assert as_text(rows, detail=True).splitlines()[:4] == [
-        "time                 model  category  outcome   predicted  billed        reply         cost",
-        "2026-03-01 12:00:00  m      main      complete        100     100            7        $1.00",
-        "2026-03-01 12:00:00  m      main      complete         50     100  +50%      7        $1.00",
-        "2026-03-01 12:00:00  m      main      complete        100       ?            ?  up to $5.00",
+        "time                 model  category  outcome   predicted  billed        reply         cost  price",
+        "2026-03-01 12:00:00  m      main      complete        100     100            7        $1.00      ?",
+        "2026-03-01 12:00:00  m      main      complete         50     100  +50%      7        $1.00      ?",
+        "2026-03-01 12:00:00  m      main      complete        100       ?            ?  up to $5.00      ?",
     ]
+
+
+def test_detail_tells_the_prices_that_were_applied():
+    cheap = Price(Rates(DOLLAR // 2, 2 * DOLLAR, cached=DOLLAR // 4), "genai-prices")
+    dear = Price(
+        Rates(DOLLAR, 3 * DOLLAR), "the settings", ((200_000, Rates(2 * DOLLAR, 4 * DOLLAR)),)
+    )
+    rows = [priced(call(), cheap), priced(call(day=1), dear), priced(call(day=1), cheap), call()]
+
+    lines = as_text(rows, detail=True).splitlines()
+    assert [line.split()[-1] for line in lines[:5]] == ["price", "[1]", "[2]", "[1]", "?"]
+    assert lines[5:7] == [
+        "[1] m at e: prompt $0.50, cached $0.25, reply $2.00 per million tokens (genai-prices);"
+        " applied since 2026-03-01",
+        "[2] m at e: prompt $1.00, reply $3.00 per million tokens; above 200,000 prompt tokens"
+        " prompt $2.00, reply $4.00 (the settings); applied since 2026-03-01",
+    ]
+    assert [shown["price"] for shown in as_object(rows, detail=True)["calls"]][1:] == [
+        {
+            "prompt": 1.0,
+            "completion": 3.0,
+            "cached": None,
+            "cache_write": None,
+            "tiers": [
+                {
+                    "above": 200_000,
+                    "prompt": 2.0,
+                    "completion": 4.0,
+                    "cached": None,
+                    "cache_write": None,
+                }
+            ],
+            "source": "the settings",
+            "since_ms": NOON,
+        },
+        {
+            "prompt": 0.5,
+            "completion": 2.0,
+            "cached": 0.25,
+            "cache_write": None,
+            "tiers": [],
+            "source": "genai-prices",
+            "since_ms": NOON,
+        },
+        None,
+    ]
+
+
+def priced(row: StoredAttempt, price: Price) -> StoredAttempt:
+    return replace(row, attempt=replace(row.attempt, price=price), price_since_ms=NOON)
 
 
 @pytest.mark.parametrize(

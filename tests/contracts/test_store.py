@@ -10,6 +10,7 @@ import pytest
 
 from sill.adapters.store import open_store
 from sill.core.certificate import Certificate, Usage
+from sill.core.cost import Price, Rates
 from sill.core.messages import Epoch, Message, fingerprint
 from sill.errors import Fenced, TurnInProgress, UsageError
 from sill.ports import Closing, History, Store
@@ -532,6 +533,31 @@ def test_an_attempt_reserves_before_it_pays(keep):
         assert (await store.open_attempt(replace(call, reserved=301), caps)).spent == 700
         assert await store.attempts(since_ms=rows[-1].started_ms + 60_000) == []
         assert await store.attempts(chat="nobody") == []
+
+    keep(check)
+
+
+def test_an_attempt_keeps_the_price_that_was_applied(keep):
+    tiered = Price(Rates(3, 15, cached=1, cache_write=4), "a list", ((200_000, Rates(6, 22)),))
+    dearer = Price(Rates(4, 16), "the settings")
+    calls = [
+        Attempt("main", "m", "http://x", price=tiered),
+        Attempt("main", "m", "http://x", price=dearer),
+        Attempt("edit", "m", "http://x", price=tiered),
+        Attempt("main", "m", "http://y", price=tiered),
+        Attempt("main", "n", "http://x"),
+    ]
+
+    async def check(store):
+        for call in calls:
+            await store.open_attempt(call)
+        rows = await store.attempts()
+
+        assert [row.attempt for row in rows] == calls
+        # Since it was first applied: one price of one model at one place is one.
+        assert rows[2].price_since_ms == rows[0].price_since_ms
+        assert all(abs(row.price_since_ms - row.started_ms) < 60_000 for row in rows[:4])
+        assert rows[4].price_since_ms is None
 
     keep(check)
 

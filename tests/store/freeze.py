@@ -12,15 +12,17 @@ from pathlib import Path
 
 from sill.adapters.store import migrations, open_store, schema
 from sill.adapters.store.words import visible_text
+from sill.core.cost import Price, Rates
 from sill.core.messages import Epoch
 from sill.records import Attempt, Pin, Settlement, StoredProposal
 from tests.store.examples import CERTIFICATE, EVERYTHING, closing, opening
 
 VERSIONS = Path(__file__).parent / "versions"
 BETWEEN = "\n--;\n"
+PRICE = Price(Rates(5, 7, cached=1), "the settings", ((200, Rates(9, 11)),))
 KEYED = (
     *("chats", "contents", "turns", "requests"),
-    *("tokenizers", "attempts", "proposals", "memories", "pins"),
+    *("tokenizers", "attempts", "prices", "proposals", "memories", "pins"),
 )
 
 
@@ -35,7 +37,9 @@ async def fill(path: Path) -> dict[int, str]:
     second = await store.begin(chat, begun)
     await store.finish(second, closing("half", "partial"))
     await store.remember_counts("words", {EVERYTHING[0].carries.stamp.fingerprint: 7})  # type: ignore[union-attr]
-    attempt = await store.open_attempt(Attempt("main", "m", "http://x", chat, second, 1, 2))
+    attempt = await store.open_attempt(
+        Attempt("main", "m", "http://x", chat, second, 1, 2, price=PRICE)
+    )
     assert isinstance(attempt, str)
     await store.settle_attempt(attempt, Settlement("complete", 200, None, 3))
     await store.add_proposal(StoredProposal("p", chat, second, "{}"))

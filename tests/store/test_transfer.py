@@ -16,6 +16,7 @@ from sill.ports import ChatCopy
 from sill.records import Attempt, Settlement, StoredProposal
 from sill.testing import MemoryStore
 from tests.store.examples import CERTIFICATE, EVERYTHING, body, closing, opening, say
+from tests.store.freeze import PRICE
 
 
 async def fill(store) -> str:
@@ -30,7 +31,9 @@ async def fill(store) -> str:
     await say(store, chat, "said better", Epoch(1, first, frozenset({(first, 0)})))
     await store.add_proposal(StoredProposal("p-1", chat, left, '{"ops": []}'))
     await store.decide_proposal("p-1", "applied", "ann")
-    attempt = await store.open_attempt(Attempt("main", "m", "http://x", chat, left, 5, 90))
+    attempt = await store.open_attempt(
+        Attempt("main", "m", "http://x", chat, left, 5, 90, price=PRICE)
+    )
     await store.settle_attempt(attempt, Settlement("complete", 200, Usage(5, 6), 70))
     await store.open_attempt(Attempt("title", "m", "http://x", chat))
     await store.change_chat(chat, pinned=True)

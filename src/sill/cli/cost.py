@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ..app import open_storage
-from ..core.cost import dollars
+from ..core.cost import Price, Rates, dollars
 from ..engine.costs import Compared, Report, Sums, compare, report
 from ..errors import UsageError
 from ..ports import Store
@@ -20,6 +20,7 @@ from .screen import json_text, plain
 
 _SPAN = re.compile(r"(\d+)\s*(h|d|w)")
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7}
+_Applied = tuple[str, str, Price | None, int | None]  # model, endpoint, price, since when
 
 
 @click.command("cost")
@@ -74,7 +75,8 @@ def as_text(rows: Sequence[StoredAttempt], *, detail: bool) -> str:
         return "nothing was sent yet"
     added = report(rows, _day)
     lines = _lines(rows) if detail else _groups(added)
-    return "\n".join([*_columns(lines), *_summary(added.total)])
+    prices = _prices(rows) if detail else []
+    return "\n".join([*_columns(lines), *prices, *_summary(added.total)])
 
 
 def _groups(added: Report) -> list[list[str]]:
@@ -96,8 +98,20 @@ def shown_cost(sums: Sums) -> str:
 
 
 def _lines(rows: Sequence[StoredAttempt]) -> list[list[str]]:
-    head = ["time", "model", "category", "outcome", "predicted", "billed", "", "reply", "cost"]
-    return [head, *map(_line, rows)]
+    head = [
+        "time",
+        "model",
+        "category",
+        "outcome",
+        "predicted",
+        "billed",
+        "",
+        "reply",
+        "cost",
+        "price",
+    ]
+    numbers = _numbered(rows)
+    return [head, *([*_line(row), _number(row, numbers)] for row in rows)]
 
 
 def _line(row: StoredAttempt) -> list[str]:
@@ -116,6 +130,46 @@ def _line(row: StoredAttempt) -> list[str]:
         "?" if usage is None else f"{usage.completion:,}",
         most if cost is None else dollars(cost),
     ]
+
+
+def _numbered(rows: Sequence[StoredAttempt]) -> dict[_Applied, int]:
+    """Every price that was applied, and the number it is referred to by."""
+    applied = dict.fromkeys(_applied(row) for row in rows if row.attempt.price is not None)
+    return {one: number for number, one in enumerate(applied, 1)}
+
+
+def _number(row: StoredAttempt, numbers: dict[_Applied, int]) -> str:
+    return "?" if row.attempt.price is None else f"[{numbers[_applied(row)]}]"
+
+
+def _applied(row: StoredAttempt) -> _Applied:
+    return row.attempt.model, row.attempt.endpoint, row.attempt.price, row.price_since_ms
+
+
+def _prices(rows: Sequence[StoredAttempt]) -> list[str]:
+    lines = []
+    for (model, endpoint, price, since), number in _numbered(rows).items():
+        assert price is not None
+        used = "" if since is None else f"; applied since {_day(since)}"
+        lines.append(
+            f"[{number}] {plain(model)} at {plain(endpoint)}: {_told(price)} ({plain(price.source)}){used}"
+        )
+    return lines
+
+
+def _told(price: Price) -> str:
+    tiers = (f"; above {start:,} prompt tokens {_rates(rates)}" for start, rates in price.tiers)
+    return f"{_rates(price.rates)} per million tokens{''.join(tiers)}"
+
+
+def _rates(rates: Rates) -> str:
+    named = (
+        ("prompt", rates.prompt),
+        ("cached", rates.cached),
+        ("cache write", rates.cache_write),
+        ("reply", rates.completion),
+    )
+    return ", ".join(f"{name} {dollars(rate)}" for name, rate in named if rate is not None)
 
 
 def _mark(found: Compared | None) -> str:
@@ -199,6 +253,27 @@ def _call(row: StoredAttempt) -> dict[str, Any]:
         "wrong": found.is_wrong if found else None,
         "reserved": in_dollars(attempt.reserved),
         "cost": in_dollars(ended.cost if ended else None),
+        "price": None if attempt.price is None else _price(attempt.price, row.price_since_ms),
+    }
+
+
+def _price(price: Price, since_ms: int | None) -> dict[str, Any]:
+    tiers = [{"above": start, **_rates_object(rates)} for start, rates in price.tiers]
+    return {
+        **_rates_object(price.rates),
+        "tiers": tiers,
+        "source": price.source,
+        "since_ms": since_ms,
+    }
+
+
+def _rates_object(rates: Rates) -> dict[str, Any]:
+    """In dollars per million tokens."""
+    return {
+        "prompt": in_dollars(rates.prompt),
+        "completion": in_dollars(rates.completion),
+        "cached": in_dollars(rates.cached),
+        "cache_write": in_dollars(rates.cache_write),
     }
 
 

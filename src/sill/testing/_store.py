@@ -24,6 +24,7 @@ from ..records import (
     StoredAttempt,
     StoredProposal,
 )
+from ._ledger import MemoryLedger
 
 
 def now_ms() -> int:
@@ -49,7 +50,7 @@ class MemoryStore:
         self._requests: dict[str, list[Recorded]] = {}
         self._partials: dict[str, str] = {}
         self._counts: dict[tuple[str, Fingerprint], int] = {}
-        self._attempts: dict[str, StoredAttempt] = {}
+        self._ledger = MemoryLedger(clock, lambda: self._id("attempt"))
         self._proposals: dict[str, StoredProposal] = {}
         self._notes: dict[str, Note] = {}
         self._made: Counter[str] = Counter()
@@ -293,7 +294,7 @@ class MemoryStore:
             last = self._requests[turn.id][-1:]
             self._turns[turn.id] = replace(turn, request=last[0].request if last else b"")
         self._proposals |= {proposal.id: proposal for proposal in copy.proposals}
-        self._attempts |= {attempt.id: attempt for attempt in copy.attempts}
+        self._ledger.put(copy.attempts)
 
     async def search(
         self, words: str, workspace: str | None = None, limit: int = 20
@@ -320,37 +321,18 @@ class MemoryStore:
         self._counts |= {(tokenizer, fingerprint): n for fingerprint, n in counts.items()}
 
     async def open_attempt(self, attempt: Attempt, caps: Sequence[Cap] = ()) -> str | OverCap:
-        for cap in caps:
-            spent = await self.spent(cap)
-            applies = cap.chat in (None, attempt.chat)
-            if applies and spent + (attempt.reserved or 0) > cap.limit:
-                return OverCap(cap, spent, attempt.reserved or 0)
-        id = self._id("attempt")
-        self._attempts[id] = StoredAttempt(id, attempt, self._clock())
-        return id
+        return self._ledger.open(attempt, caps)
 
     async def spent(self, cap: Cap) -> int:
-        return sum(
-            _cost(row)
-            for row in self._attempts.values()
-            if row.started_ms >= cap.since_ms and cap.chat in (None, row.attempt.chat)
-        )
+        return self._ledger.spent(cap)
 
     async def settle_attempt(self, attempt: str, settlement: Settlement) -> None:
-        self._attempts[attempt] = replace(
-            self._attempts[attempt], settled_ms=self._clock(), settlement=settlement
-        )
+        self._ledger.settle(attempt, settlement)
 
     async def attempts(
         self, since_ms: int = 0, *, chat: str | None = None, turn: str | None = None
     ) -> list[StoredAttempt]:
-        return [
-            row
-            for row in self._attempts.values()
-            if row.started_ms >= since_ms
-            and chat in (None, row.attempt.chat)
-            and turn in (None, row.attempt.turn)
-        ]
+        return self._ledger.every(since_ms, chat, turn)
 
     async def add_proposal(self, proposal: StoredProposal) -> None:
         self._proposals[proposal.id] = replace(proposal, created_ms=self._clock())
@@ -405,9 +387,3 @@ class MemoryStore:
 
     async def close(self) -> None:
         pass
-
-
-def _cost(row: StoredAttempt) -> int:
-    """What was paid; while that is open or unknown, what was reserved."""
-    paid = row.settlement.cost if row.settlement else None
-    return (row.attempt.reserved or 0) if paid is None else paid

@@ -1,6 +1,7 @@
 """One row in the store's ledger for every attempt: opened before anything is sent, settled after it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from ...core.cost import Price, PriceUnknown, cost_of, dollars
@@ -19,11 +20,12 @@ def keep_books(
     and the price is not known.
     """
     rows: dict[str, str] = {}
+    priced = replace(call, price=price)
 
     async def report(event: AttemptStarted | AttemptEnded) -> None:
         match event:
             case AttemptStarted():
-                rows[event.id] = await _open(store, call, caps)
+                rows[event.id] = await _open(store, priced, caps)
             case AttemptEnded():
                 cost = 0 if call.reserved == 0 else _cost(event, price)
                 settled = Settlement(event.outcome, event.status, event.usage, cost)

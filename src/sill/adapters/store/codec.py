@@ -6,6 +6,7 @@ import zlib
 from typing import Any, assert_never
 
 from ...core.certificate import Certificate, Usage
+from ...core.cost import Price, Rates
 from ...core.messages import (
     Carried,
     Epoch,
@@ -155,6 +156,17 @@ def usage_text(value: Usage | None) -> str:
 
 def usage(text: str) -> Usage | None:
     return Usage(*json.loads(text)) if text else None
+
+
+def price_text(value: Price) -> str:
+    """The same text for the same price, so that it is kept once."""
+    tiers = [[start, dataclasses.astuple(rates)] for start, rates in value.tiers]
+    return dumps([value.source, dataclasses.astuple(value.rates), tiers])
+
+
+def price(text: str) -> Price:
+    source, rates, tiers = json.loads(text)
+    return Price(Rates(*rates), source, tuple((start, Rates(*tier)) for start, tier in tiers))
 
 
 def epoch_text(value: Epoch) -> str:

@@ -103,7 +103,9 @@ async def change_note(transaction: Transaction, id: str, text: str) -> None:
 async def forget_note(transaction: Transaction, id: str) -> None:
     """Of a document's an empty row stays, so that it is not noted again."""
     here = (transaction.owner, id)
-    await transaction.run("DELETE FROM memories WHERE owner = ? AND id = ? AND document = ''", *here)
+    await transaction.run(
+        "DELETE FROM memories WHERE owner = ? AND id = ? AND document = ''", *here
+    )
     await transaction.run("UPDATE memories SET text = ? WHERE owner = ? AND id = ?", b"", *here)
 
 
@@ -111,7 +113,11 @@ async def notes(transaction: Transaction, workspace: str | None) -> list[Note]:
     """Oldest first; None: of all workspaces, with what is left of those that were forgotten."""
     rows = await transaction.rows(
         "SELECT id, workspace, text, turn, created, updated, document FROM memories WHERE owner = ?"
-        + ("" if workspace is None else " AND workspace = ? AND (document = '' OR length(text) > 0)")
+        + (
+            ""
+            if workspace is None
+            else " AND workspace = ? AND (document = '' OR length(text) > 0)"
+        )
         + " ORDER BY key",
         transaction.owner,
         *([] if workspace is None else [workspace]),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from ...core.cost import Price, Rates
 from ...core.messages import Message
 from ...errors import UsageError
 from ...ports import ChatCopy, StoredTurn
@@ -186,4 +187,12 @@ def _attempt(row: Json) -> StoredAttempt:
         settlement = Settlement(
             **settlement | {"usage": used and codec.usage(json.dumps(list(used.values())))}
         )
-    return StoredAttempt(**row | {"attempt": Attempt(**row["attempt"]), "settlement": settlement})
+    called = Attempt(**row["attempt"] | {"price": _price(row["attempt"].get("price"))})
+    return StoredAttempt(**row | {"attempt": called, "settlement": settlement})
+
+
+def _price(shown: Json | None) -> Price | None:
+    if shown is None:
+        return None
+    tiers = tuple((start, Rates(**rates)) for start, rates in shown["tiers"])
+    return Price(Rates(**shown["rates"]), shown["source"], tiers)

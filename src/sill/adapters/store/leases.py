@@ -33,6 +33,7 @@ class Held:
     used: int = 0  # when the chat was used before this turn
     messages: int | None = None  # how many the turn has, where that is known,
     said: tuple[str, ...] | None = None  # and those of them that are talk
+    has_partials: bool = True  # or none was ever written
 
 
 async def take(transaction: Transaction, chat: int, holder: str, times: LeaseTimes) -> int | None:
@@ -109,6 +110,24 @@ async def is_held(transaction: Transaction, held: Held) -> bool:
         held.turn,
     )
     return row is not None
+
+
+async def give_back(transaction: Transaction, held: Held) -> bool:
+    """Release the chat if the turn is open and still this process's; False if not, and nothing is changed.
+
+    Nobody else can take the chat before the transaction ends.
+    """
+    return bool(
+        await transaction.run(
+            "UPDATE leases SET expires = 0 WHERE chat = ? AND owner = ? AND fence = ? AND EXISTS"
+            " (SELECT 1 FROM turns WHERE turns.key = ? AND turns.chat = leases.chat"
+            " AND turns.status = 'open' AND turns.fence = leases.fence)",
+            held.chat,
+            transaction.owner,
+            held.fence,
+            held.turn,
+        )
+    )
 
 
 async def release(transaction: Transaction, held: Held) -> None:

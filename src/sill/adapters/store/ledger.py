@@ -1,6 +1,7 @@
 """What calls cost: one row per attempt, reserved before the call and settled after it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ...records import Attempt, Cap, OverCap, Settlement, StoredAttempt
 from . import codec
@@ -25,7 +26,8 @@ async def begin(
                 return OverCap(cap, before, wanted)
     await transaction.run(
         "INSERT INTO attempts (owner, id, chat, turn, category, model, endpoint, started, reserved,"
-        f" predicted, tokenizer, ratio) VALUES (?, ?, ?, ?, ?, ?, ?, {transaction.now}, ?, ?, ?, ?)",
+        " predicted, tokenizer, ratio, price)"
+        f" VALUES (?, ?, ?, ?, ?, ?, ?, {transaction.now}, ?, ?, ?, ?, ?)",
         transaction.owner,
         id,
         attempt.chat,
@@ -37,8 +39,46 @@ async def begin(
         attempt.predicted,
         attempt.tokenizer,
         attempt.ratio,
+        await _price_key(transaction, attempt),
     )
     return None
+
+
+async def _price_key(transaction: Transaction, attempt: Attempt) -> int | None:
+    """The row of the price that applies, made when it is new; None if nobody knows it."""
+    if attempt.price is None:
+        return None
+    named = (transaction.owner, attempt.model, attempt.endpoint, codec.price_text(attempt.price))
+    found = await _price_row(transaction, named)
+    if found is None:
+        await transaction.run(
+            "INSERT INTO prices (owner, model, endpoint, body, since)"
+            f" VALUES (?, ?, ?, ?, {transaction.now}) ON CONFLICT DO NOTHING",
+            *named,
+        )
+        found = await _price_row(transaction, named)
+    assert found is not None
+    key: int = found[0]
+    return key
+
+
+async def _price_row(transaction: Transaction, named: Row) -> Row | None:
+    return await transaction.row(
+        "SELECT key FROM prices WHERE owner = ? AND model = ? AND endpoint = ? AND body = ?", *named
+    )
+
+
+async def date_price(transaction: Transaction, attempt: str, since_ms: int) -> None:
+    """The price of this attempt is known to have been applied as early as that."""
+    await transaction.run(
+        "UPDATE prices SET since = ? WHERE owner = ? AND since > ?"
+        " AND key = (SELECT price FROM attempts WHERE owner = ? AND id = ?)",
+        since_ms,
+        transaction.owner,
+        since_ms,
+        transaction.owner,
+        attempt,
+    )
 
 
 async def spent(transaction: Transaction, cap: Cap) -> int:
@@ -71,10 +111,12 @@ async def every(
 ) -> list[StoredAttempt]:
     given = [(name, value) for name, value in (("chat", chat), ("turn", turn)) if value is not None]
     rows = await transaction.rows(
-        "SELECT id, category, model, endpoint, chat, turn, predicted, reserved, tokenizer,"
-        " ratio, started, settled, outcome, status, usage, cost FROM attempts WHERE owner = ? AND started >= ?"
+        "SELECT id, category, attempts.model, attempts.endpoint, chat, turn, predicted, reserved,"
+        " tokenizer, ratio, prices.body, prices.since, started, settled, outcome, status, usage, cost"
+        " FROM attempts LEFT JOIN prices ON prices.key = attempts.price"
+        " WHERE attempts.owner = ? AND started >= ?"
         + "".join(f" AND {name} = ?" for name, _ in given)
-        + " ORDER BY started, key",
+        + " ORDER BY started, attempts.key",
         transaction.owner,
         since_ms,
         *(value for _, value in given),
@@ -84,8 +126,13 @@ async def every(
 
 def _attempt(row: Row) -> StoredAttempt:
     id, *fields = row[:10]
-    started, settled, outcome, status, usage, cost = row[10:]
+    price, since, started, settled, outcome, status, usage, cost = row[10:]
     settlement = Settlement(outcome, status, codec.usage(usage), cost)
     return StoredAttempt(
-        id, Attempt(*fields), started, settled, None if settled is None else settlement
+        id,
+        replace(Attempt(*fields), price=None if price is None else codec.price(price)),
+        started,
+        settled,
+        None if settled is None else settlement,
+        since,
     )

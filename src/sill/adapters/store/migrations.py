@@ -48,12 +48,22 @@ def noted_documents(is_sqlite: bool) -> Statements:
     return schema.statements(schema.NOTED_DOCUMENTS)
 
 
+def prices(is_sqlite: bool) -> Statements:
+    """Attempts refer to the price that was applied; of earlier ones it is not known."""
+    if is_sqlite:
+        return schema.statements(schema.PRICES.format(**schema.SQLITE))
+    return schema.statements(schema.PRICES.format(**schema.POSTGRES)) + schema.statements(
+        schema.guard(["prices"])
+    )
+
+
 STEPS: tuple[Callable[[bool], Statements], ...] = (
     first_tables,
     accounts,
     pins,
     meanings,
     noted_documents,
+    prices,
 )
 
 APPLIED = "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)"

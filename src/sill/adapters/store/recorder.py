@@ -8,6 +8,7 @@ kept as far as the new one begins with the same bytes, and only the rest is cut.
 import functools
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, assert_never
@@ -100,14 +101,25 @@ def _shared(body: bytes, last: Recording | None) -> int:
     """How many pieces of the last recording this body begins with too, up to a place outside strings."""
     if last is None:
         return 0
-    kept = start = 0
-    for number, (end, outside) in enumerate(last.ends, 1):
-        if body[start:end] != last.body[start:end]:
-            break
-        start = end
-        if outside:
-            kept = number
+    kept = bisect_right(last.ends, (_common(body, last.body), True))
+    while kept and not last.ends[kept - 1][1]:
+        kept -= 1
     return kept
+
+
+def _common(one: bytes, other: bytes) -> int:
+    """How many bytes both begin with."""
+    same, differs = 0, min(len(one), len(other))
+    if one[:differs] == other[:differs]:
+        return differs
+    # Both agree up to ``same`` and no longer at ``differs``.
+    while differs - same > 1:
+        middle = (same + differs) // 2
+        if one[same:middle] == other[same:middle]:
+            same = middle
+        else:
+            differs = middle
+    return same
 
 
 def _cut(body: bytes, fragments: dict[bytes, bytes]) -> Iterator[Piece]:

@@ -139,6 +139,15 @@ CREATE TABLE pins (
 )
 """
 
+# Every price that was applied, once, so that an old cost can be explained after prices have changed.
+PRICES = """
+CREATE TABLE prices (
+  key {key}, owner TEXT NOT NULL, model TEXT NOT NULL, endpoint TEXT NOT NULL, body TEXT NOT NULL,
+  since {int} NOT NULL, UNIQUE (owner, model, endpoint, body)
+);
+ALTER TABLE attempts ADD COLUMN price {int} REFERENCES prices (key)
+"""
+
 # Words are found by turn. SQLite keeps the index alone, because the texts are stored already.
 SQLITE_WORDS = """
 CREATE VIRTUAL TABLE words USING fts5 (
@@ -170,8 +179,8 @@ def guard(tables: Iterable[str]) -> str:
 
 
 POSTGRES_GUARD = guard((*_FIRST, "words"))
-# Prices come with the package and the settings; the first form had a table for them that nothing used.
-OWNED = (*(table for table in _FIRST if table != "prices"), "pins", "meanings")
+# Attempts refer to prices.
+OWNED = ("prices", *(table for table in _FIRST if table != "prices"), "pins", "meanings")
 
 
 def statements(text: str) -> list[str]:

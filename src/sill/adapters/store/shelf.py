@@ -149,7 +149,9 @@ class Shelf:
 
     async def note_document(self, workspace: str, path: str, text: str) -> bool:
         id = new_id()
-        return await self._database.write(lambda t: desk.note_document(t, id, workspace, path, text))
+        return await self._database.write(
+            lambda t: desk.note_document(t, id, workspace, path, text)
+        )
 
     async def change_note(self, note: str, text: str) -> None:
         await self._database.write(lambda t: desk.change_note(t, note, text))

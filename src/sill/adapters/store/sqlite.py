@@ -59,7 +59,7 @@ class _Lane:
         self._writes = writes
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="sill-store")
         self._connection: sqlite3.Connection | None = None
-        self._lasting = True
+        self._log: int | None = None
 
     async def call(self, work: Callable[[sqlite3.Connection], T]) -> T:
         def in_thread() -> T:
@@ -74,22 +74,42 @@ class _Lane:
         return self._connection
 
     def transact(self, connection: sqlite3.Connection, work: Callable[[], T], lasting: bool) -> T:
-        if self._writes and lasting != self._lasting:
-            connection.execute(f"PRAGMA synchronous={'FULL' if lasting else 'NORMAL'}")
-            self._lasting = lasting
         connection.execute("BEGIN IMMEDIATE" if self._writes else "BEGIN")
         try:
             answer = work()
             connection.execute("COMMIT")
-            return answer
         except BaseException:
             # A full disk may have ended the transaction already.
             with contextlib.suppress(sqlite3.Error):
                 connection.execute("ROLLBACK")
             raise
+        if self._writes and lasting:
+            self.sync()
+        return answer
+
+    def sync(self) -> None:
+        """Everything committed is on the disk when this returns.
+
+        It is what ``synchronous=FULL`` does at the end of a commit. Done here, a commit that need not wait
+        does not have to switch that setting off and on.
+        """
+        try:
+            if self._log is None:
+                self._log = os.open(f"{self._path}-wal", os.O_RDWR)
+            os.fsync(self._log)
+        except FileNotFoundError:
+            pass  # without a log, SQLite has done it
+        except OSError as error:
+            raise StoreError(
+                f"{self._path}: {error.strerror}; what was written may not last",
+                hint="check the disk",
+            ) from error
 
     async def close(self) -> None:
         def in_thread() -> None:
+            if self._log is not None:
+                os.close(self._log)
+                self._log = None
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
@@ -151,7 +171,12 @@ class SqliteDatabase:
     def _sync_soon(self) -> None:
         self._cancel_sync()
         loop = asyncio.get_running_loop()
-        loop.run_in_executor(self._writer._thread, sync_log, self.path)
+        loop.run_in_executor(self._writer._thread, self._sync_quietly)
+
+    def _sync_quietly(self) -> None:
+        # Nobody waits for it; the next lasting commit says what is wrong with the disk.
+        with contextlib.suppress(StoreError):
+            self._writer.sync()
 
     async def call(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Work outside any transaction, by the connection that writes."""
@@ -175,7 +200,7 @@ class SqliteDatabase:
             return
         if self._unsynced:
             self._cancel_sync()
-            await self._writer.call(lambda _: sync_log(self.path))
+            await self._writer.call(lambda _: self._sync_quietly())
         await self._reader.close()
         await self._writer.close()
 
@@ -202,9 +227,11 @@ def connect(path: Path, *, writes: bool) -> sqlite3.Connection:
     connection = _connected(str(path))
     connection.execute("PRAGMA foreign_keys=ON")
     connection.execute("PRAGMA secure_delete=ON")  # what is deleted is overwritten
-    if writes and connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-        connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=FULL")
+    mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
+    if writes and mode != "wal":
+        mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+    # With a log, a commit that has to last is followed by ``_Lane.sync``. Some file systems allow none.
+    connection.execute(f"PRAGMA synchronous={'NORMAL' if mode == 'wal' else 'FULL'}")
     return connection
 
 
@@ -223,15 +250,6 @@ def _connected(name: str) -> sqlite3.Connection:
         check_same_thread=False,
         uri=name.startswith("file:"),
     )
-
-
-def sync_log(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        log = os.open(f"{path}-wal", os.O_RDWR)
-        try:
-            os.fsync(log)
-        finally:
-            os.close(log)
 
 
 _HINTS = {

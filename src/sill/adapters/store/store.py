@@ -148,6 +148,7 @@ class DatabaseStore(Shelf):
         start = len(kept) if partial.startswith(kept) else 0
         if partial[start:] or not start:
             state.kept, state.kept_at = partial, time.monotonic()
+            state.held = replace(state.held, has_partials=True)
             await self._database.write(
                 lambda t: turns.append_partial(t, state.held, start, partial[start:]), lasting=False
             )

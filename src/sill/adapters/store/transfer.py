@@ -164,3 +164,5 @@ async def put_attempt(transaction: Transaction, stored: StoredAttempt) -> None:
         transaction.owner,
         stored.id,
     )
+    if stored.price_since_ms is not None:
+        await ledger.date_price(transaction, stored.id, stored.price_since_ms)

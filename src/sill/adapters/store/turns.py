@@ -34,7 +34,7 @@ async def begin(
     messages = draft.opening.messages
     empty = replace(free, turn=turn, used=place.used, messages=0)
     await insert_messages(transaction, empty, messages, keys)
-    held = replace(empty, messages=len(messages), said=words.talk(messages))
+    held = replace(empty, messages=len(messages), said=words.talk(messages), has_partials=False)
     recent = await insert_request(
         transaction, held, draft.opening.certificate, draft.recording, (draft.recent, keys)
     )
@@ -155,9 +155,13 @@ async def insert_request(
 
 async def _check(transaction: Transaction, held: Held) -> None:
     if not await leases.is_held(transaction, held):
-        raise Fenced(
-            "this turn was closed by somebody else meanwhile", hint="what had arrived is kept"
-        )
+        raise _closed_meanwhile()
+
+
+def _closed_meanwhile() -> Fenced:
+    return Fenced(
+        "this turn was closed by somebody else meanwhile", hint="what had arrived is kept"
+    )
 
 
 async def append_partial(transaction: Transaction, held: Held, start: int, text: str) -> None:
@@ -194,7 +198,8 @@ async def finish(
     texts: Mapping[bytes, contents.Content],
 ) -> dict[bytes, int]:
     """The keys of the texts it ended with."""
-    await _check(transaction, held)
+    if not await leases.give_back(transaction, held):
+        raise _closed_meanwhile()
     keys = await contents.keep(transaction, held, texts)
     await insert_messages(transaction, held, closing.messages, keys)
     if closing.plan:
@@ -212,7 +217,6 @@ async def finish(
             transaction.owner,
         )
     await _close(transaction, held, closing)
-    await leases.release(transaction, held)
     return keys
 
 
@@ -229,7 +233,8 @@ async def _close(transaction: Transaction, held: Held, closing: Closing) -> None
         held.turn,
         transaction.owner,
     )
-    await transaction.run("DELETE FROM partials WHERE turn = ?", held.turn)
+    if held.has_partials:
+        await transaction.run("DELETE FROM partials WHERE turn = ?", held.turn)
     if closing.status == "complete":
         await transaction.run(
             "UPDATE chats SET head = ? WHERE key = ? AND owner = ?",
