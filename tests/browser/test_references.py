@@ -92,3 +92,22 @@ def test_a_pinned_turn_is_pinned_in_the_ledger_too(page, site: Site, model: Scri
 
     chat = page.evaluate("() => new URLSearchParams(location.hash.slice(1)).get('chat')")
     assert len(site.get(f"/chats/{chat}/pins")["pins"]) == 1
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param("../serve.log", id="above the folder"),
+        pytest.param("/etc/hostname", id="an absolute path"),
+        pytest.param(".hidden.md", id="a hidden file"),
+        pytest.param("Garden", id="a folder"),
+        pytest.param("No such note.md", id="nothing"),
+    ],
+)
+def test_nothing_is_told_of_files_that_are_not_documents_of_the_folder(site: Site, path: str):
+    (site.vault / ".hidden.md").write_text("secret")
+    asked = {"references": [{"path": path, "fingerprint": None, "lines": None, "excerpt": ""}]}
+
+    assert site.post("/references/freshness", asked) == {
+        "states": [{"stale": True, "gone": True, "lines": None, "summary": ""}]
+    }

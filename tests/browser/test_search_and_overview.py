@@ -16,7 +16,7 @@ def test_search_finds_names_passages_and_chats(page, model: ScriptedServer):
     page.keyboard.press("Control+k")
     page.keyboard.type("zeppelin")
     page.get_by_role("option").filter(has_text="zeppelin").first.wait_for()
-    assert page.locator("#hits .group").all_text_contents() == ["In chats"]
+    assert page.locator("#hits .group").all_text_contents()[-1] == "In chats"
 
     page.get_by_role("combobox").fill("Compost")
     page.get_by_text("In the text").wait_for()

@@ -27,6 +27,7 @@ def items(page) -> list[int]:
 def test_the_numbers_of_a_real_turn_add_up_and_are_the_servers(real_page, real_site: Site):
     page = real_page
     turn = ask_and_wait(page, "What about [[Compost]]?")
+    assert turn.locator(".references .chip").first.inner_text().split()[:2] == ["1", "Compost"]
     turn.locator(".facts").click()
     page.get_by_test_id("group-total").wait_for()
     page.get_by_text("= predicted").wait_for()

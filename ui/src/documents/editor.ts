@@ -36,7 +36,7 @@ export interface Hooks {
   save: () => void;
   open: (path: string, fragment: string) => void;
   names: () => Names;
-  complete: Complete | null;
+  complete: Complete;
   suggestNotes: (query: string) => Promise<{ label: string; insert: string; detail: string }[]>;
 }
 
@@ -169,7 +169,7 @@ export class DocumentEditor {
       autocompletion({ override: [completeNotes(hooks)], activateOnTyping: true, icons: false }),
       cited,
       linkMarks(hooks, this.path),
-      hooks.complete ? ghostText(hooks.complete) : [],
+      ghostText(hooks.complete),
       this.#language.of([]),
       this.#merge.of([]),
       theme,

@@ -221,7 +221,7 @@ class Conversation {
         }
       }
       // The stream ended without a last event: the connection or the server went away.
-      waits = Math.min(waits + 1, 6);
+      waits = Math.min(waits + 1, 3);
       await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** waits));
     }
   }
