@@ -171,3 +171,28 @@ def test_in_the_chat_it_is_a_command(agent):
         "sill: done",
     ]
     assert (agent.home.folder / "note.md").read_text() == NOTE
+
+
+@pytest.mark.slow
+def test_on_a_terminal_every_proposal_is_asked_for_at_the_end(agent):
+    import pexpect
+
+    home = agent.home
+    with FaultProvider(*WORK) as provider:
+        child = pexpect.spawn(
+            sys.executable,
+            ["-m", "sill", "agent", "put the note right"],
+            cwd=str(home.folder),
+            env={**home.environment, **environment(provider), "TERM": "dumb"},
+            encoding="utf-8",
+            timeout=90,
+        )
+        child.expect("sill: done")
+        child.expect(r"Take this hunk \(1 of 1\)\?")
+        before = (home.folder / "note.md").read_text()
+        child.sendline("y")
+        child.expect(pexpect.EOF)
+        child.close()
+
+    assert (child.exitstatus, before) == (0, NOTE)
+    assert (home.folder / "note.md").read_text() == NOTE.replace("14", "15")

@@ -109,7 +109,7 @@ class Habits:
             return
         if self._uses is None:
             stored = await self.store.referred_to(str(self.folder))
-            self._uses = [(chat, _paths(read_rows(rows))) for chat, rows in stored]
+            self._uses = [(chat, _paths(_read(rows))) for chat, rows in stored]
         else:
             self._uses.append((finished.chat, now))
         for path in used_often(self._uses):
@@ -126,6 +126,13 @@ class Habits:
             return
         text = about_document(path, summarize(document.text, _SUMMARY).text)
         await self.store.note_document(str(self.folder), path, text)
+
+
+def _read(rows: str) -> tuple[Reference, ...]:
+    try:
+        return read_rows(rows)
+    except (ValueError, KeyError, TypeError):
+        return ()  # of another version of the program
 
 
 def habits_of(settings: Settings, store: Store, folder: Path) -> Habits | None:
