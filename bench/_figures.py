@@ -65,7 +65,7 @@ FIGURES: Sequence[Figure] = (
            theirs=("resend", "evaluated"), bound=6600),
     Figure("prefix", "prompt tokens evaluated", ("sill", "evaluated"), "lower", "tokens",
            against="sliding window", theirs=("sliding", "evaluated")),
-    Figure("prefix", "prefix reused", ("sill", "reuse"), "higher", "of reusable tokens", bound=0.95),
+    Figure("prefix", "prefix reused", ("sill", "reuse"), "higher", "%", bound=0.95),
     *(
         Figure("session", name, ("sill", key), "lower", "tokens", against=f"{order}, re-sent",
                theirs=(order.replace(" ", "_"), key))
@@ -78,12 +78,12 @@ FIGURES: Sequence[Figure] = (
     Figure("memory", "a chat of 4,000 messages", ("kb_of_long_chat",), "lower", "KB", held=False),
     *(
         Figure("recall", f"evidence in a prompt of {budget:,} tokens", (str(budget), "evidence_recall"), "higher",
-               "of it", against=other, theirs=(str(budget), "baselines", other))
+               "%", against=other, theirs=(str(budget), "baselines", other))
         for budget in (2048, 4096, 8192)
         for other in ("last messages", "BM25", "BM25 with neighbours")
     ),
-    Figure("prefix", "reused with recall, no eviction", ("recall", "reuse_without_eviction"), "higher",
-           "of the last prompt", bound=0.9),
+    Figure("prefix", "reused with recall, no eviction", ("recall", "reuse_without_eviction"), "higher", "%",
+           bound=0.9),
     Figure("start", "first prompt", ("start", {"program": "sill, to the first prompt"}, "median_ms"), "lower", "ms",
            held=False, against="llm --help", theirs=("start", {"program": "llm --help"}, "median_ms"), bound=300),
     Figure("serve", "words lost of 50 answers at once", ("load", "lost"), "lower", "words", bound=0),
@@ -91,7 +91,7 @@ FIGURES: Sequence[Figure] = (
            against="no server between", theirs=("load", "without_server_ms", "p95")),
     Figure("serve", "memory of 1,000 waiting readers", ("idle", "readers_mb"), "lower", "MB", held=False),
     *(
-        Figure("retrieval", f"{what}, generated vault, by words", ("vault", "text", what), "higher", "of it")
+        Figure("retrieval", f"{what}, generated vault, by words", ("vault", "text", what), "higher", "%")
         for what in ("one-hop recall@5", "one-hop at 4k", "two-hop at 4k")
     ),
     Figure("store", "open and plan a chat of 100,000 messages", ("open", "open_and_plan_ms"), "lower", "ms",

@@ -23,7 +23,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from _figures import Measured, measured, worse
+from _figures import FIGURES, Measured, measured, worse
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
@@ -54,10 +54,10 @@ def main() -> int:
             reports[command.bench] = report
         print(f"== {command}: {time.monotonic() - started:.0f} s", flush=True)
     now = list(measured(reports))
-    before = json.loads(TABLE.read_text())["figures"] if TABLE.exists() else {}
-    lost = worse(now, before)
+    before = json.loads(TABLE.read_text()) if TABLE.exists() else {}
+    lost = worse(now, before.get("figures", {}))
     if not options.keep and not lost:
-        write(now, before, reports)
+        write(now, before)
     for line in [*lost, *(f"{name}: the benchmark failed" for name in failed)]:
         print(f"bench: {line}", file=sys.stderr)
     for one in now:
@@ -126,42 +126,52 @@ def run(given: Command) -> Any | None:
 # --- The table ------------------------------------------------------------------------------------
 
 
-def write(now: Sequence[Measured], before: Mapping[str, float], reports: Mapping[str, Any]) -> None:
+def write(now: Sequence[Measured], before: Mapping[str, Any]) -> None:
     """The page for people and the figures the next run is compared with; what was not run stays."""
-    figures = {**before, **{one.figure.key: one.ours for one in now}}
-    shown = {**_rows_before(), **{one.figure.key: row(one) for one in now}}
+    ours = {**before.get("figures", {}), **{one.figure.key: one.ours for one in now}}
+    theirs = {**before.get("theirs", {}), **{one.figure.key: one.theirs for one in now}}
+    shown = [
+        Measured(figure, ours[figure.key], theirs.get(figure.key))
+        for figure in FIGURES
+        if figure.key in ours
+    ]
+    keys = {one.figure.key for one in shown}
     about = {
         "date": datetime.now(UTC).date().isoformat(),
         "machine": f"{os.cpu_count()} cores, {_memory()} GB, {platform.machine()}",
         "python": platform.python_version(),
         "versions": {name: version(name) for name in PACKAGES},
     }
-    body = {"about": about, "figures": figures, "rows": shown}
+    body = {
+        "about": about,
+        "figures": {key: value for key, value in ours.items() if key in keys},
+        "theirs": {key: value for key, value in theirs.items() if key in keys},
+    }
     TABLE.write_text(json.dumps(body, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
-    PAGE.write_text(page(about, [shown[key] for key in sorted(shown)]))
-
-
-def _rows_before() -> dict[str, list[str]]:
-    rows: dict[str, list[str]] = json.loads(TABLE.read_text())["rows"] if TABLE.exists() else {}
-    return rows
+    PAGE.write_text(page(about, [row(one) for one in shown]))
 
 
 def row(one: Measured) -> list[str]:
     figure = one.figure
-    ratio = one.ratio
-    theirs = "" if one.theirs is None else f"{one.theirs:,.6g} {figure.unit}"
+    bound = "" if figure.bound is None else shown(figure.bound, figure.unit)
     return [
         figure.bench,
         figure.name,
-        f"{one.ours:,.6g} {figure.unit}".strip(),
+        shown(one.ours, figure.unit),
         figure.against,
-        theirs,
-        "" if ratio is None else f"{ratio:,.3g}",
-        ""
-        if figure.bound is None
-        else f"{'≤' if figure.better == 'lower' else '≥'} {figure.bound:g}",
+        "" if one.theirs is None else shown(one.theirs, figure.unit),
+        "" if one.ratio is None else f"{one.ratio:,.3g}",
+        bound and f"{'≤' if figure.better == 'lower' else '≥'} {bound}",
         "yes" if figure.held else "",
     ]
+
+
+def shown(value: float, unit: str) -> str:
+    """A number as people read it; shares of one are per cent."""
+    if unit == "%":
+        return f"{100 * value:.1f} %"
+    number = f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:,.3g}"
+    return f"{number} {unit}".strip()
 
 
 def page(about: Mapping[str, Any], rows: Sequence[Sequence[str]]) -> str:
@@ -172,12 +182,16 @@ def page(about: Mapping[str, Any], rows: Sequence[Sequence[str]]) -> str:
 
 Written by `make bench` on {about["date"]}: {about["machine"]}, Python {about["python"]}; {versions}.
 
-Each line is one run on one machine, and peers ran in the same process run on the same work. *Held* figures do not
-depend on how busy the machine is, or are ratios within one run: `make bench` fails where one of them gets worse by more
-than a tenth. Times of unheld lines differ from run to run. What a benchmark does exactly stands at the head of its
-file in `bench/`.
+Each line is one run on one machine; the others did the same work in the same run. *Times better* is above 1 where Sill
+is better and below 1 where it is not. *Held* figures do not depend on how busy the machine is, or are ratios within one
+run: `make bench` fails where one of them gets worse by more than a tenth. Times of the other lines differ from run to
+run, and those of a busy machine are too long. What a benchmark does exactly stands at the head of its file in `bench/`.
 
 {chr(10).join(lines)}
+
+*session*: Sill sends more tokens than a layout that forgets most of the conversation, because it keeps all forty turns;
+nearly all of them come from the server's cache. *recall*: how much of the marked evidence for a question is in the
+prompt, when the conversation is many times longer than the prompt; searched by words alone.
 """
 
 
