@@ -24,7 +24,7 @@ def hidden(carries) -> Message:
         pytest.param(
             [hidden(FileNotice("a", "renamed", None, "b"))],
             "",
-            [Touch("a", "renamed", 7), Touch("b", "named", 7)],
+            [Touch("a", "renamed", 7), Touch("b", "named", 7, was="a")],
             id="renamed",
         ),
         pytest.param([hidden(FileNotice("a", "deleted"))], "", [Touch("a", "deleted", 7)], id="deleted"),
@@ -59,6 +59,20 @@ def test_each_file_is_one_step_with_its_last_state_and_changed_ones_come_first()
         Step("a", (("sent", 4), ("read", 5)), TWO),
     )
     assert trail(found)[2].line == f"a {TWO[7:19]} sent 4, read 5"
+
+
+def test_a_renamed_file_takes_its_state_along_in_the_order_of_turns():
+    found = [
+        Touch("a", "sent", 1, ONE),
+        Touch("a", "renamed", 5),
+        Touch("b", "named", 5, was="a"),
+        Touch("a", "changed", 3, TWO),
+    ]
+
+    assert [step.line for step in trail(found)] == [
+        f"a {TWO[7:19]} sent 1, changed 3, renamed 5",
+        f"b {TWO[7:19]} named 5, was a",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from sill.core.budget import Profile
 from sill.core.documents import Document
 from sill.core.messages import Pinned, Summary, ToolCall, fingerprint
-from sill.core.ops import Replace, Whole
+from sill.core.ops import Delete, Replace, Whole
 from sill.core.proposal import Proposal
 from sill.core.references import quote_lines
 from sill.core.request import ChatRequest, ToolSchema
@@ -169,6 +169,60 @@ def test_decisions_about_proposals_go_on_as_data():
 
     assert told["decisions"] == "1 edits to notes/a.md applied"
     assert told["files"].startswith("notes/a.md ")
+
+
+def test_a_proposal_that_was_taken_in_part_is_one_decision():
+    model = ScriptedModel(*([f"Answer {n}. " + "and more words " * 60] for n in range(30)))
+
+    async def run() -> None:
+        chat = make_chat(model)
+        first = await say(chat, None, "Change the notes, please")
+        gone = Proposal("away", (Delete("notes/b.md", Whole()),), {"notes/b.md": "old"})
+        whole_one = written(Kept(Proposal("better", (), {})))
+        for id, body, status in (
+            ("whole", whole_one, "refused"),
+            ("part", written(Kept(gone, "whole", "only the second")), "applied"),
+        ):
+            await chat.store.add_proposal(StoredProposal(id, first.chat, first.turn, body))
+            await chat.store.decide_proposal(id, status, "me")
+        for n in range(28):
+            await say(chat, first.chat, f"Something else, number {n}")
+
+    asyncio.run(run())
+    told = sections(model.sent[-1])
+
+    assert told["decisions"] == "1 edits to notes/b.md applied"
+    assert told["files"] == "notes/b.md ? deleted 1"
+
+
+@pytest.mark.parametrize("when", range(1, 14))
+def test_a_file_that_is_gone_is_never_told_as_if_it_were_there(when):
+    model = ScriptedModel(*([f"Answer {n}. " + "and more words " * 60] for n in range(20)))
+
+    async def run() -> None:
+        chat = make_chat(model)
+        note = Document("notes/a.md", text_of("notes/a.md"))
+        id = None
+        for n in range(20):
+            asked = (
+                Question(f"Question {n}", (note,))
+                if n < when
+                else Question(f"Question {n}", missing=("notes/a.md",))
+            )
+            events = [event async for event in chat.ask(id, asked)]
+            id = events[-1].chat
+
+    asyncio.run(run())
+
+    trails = 0
+    for request in model.sent[when:]:
+        lines = sections(request).get("files", "").split("\n")
+        for line in lines:
+            if line.startswith("notes/a.md "):
+                trails += 1
+                notice = '"file_id":"notes/a.md","event":"deleted"'
+                assert "deleted" in line or notice in whole(request)
+    assert trails
 
 
 # --- Within an epoch ------------------------------------------------------------------------------
@@ -371,6 +425,31 @@ def test_a_pinned_turn_stays_through_evictions():
     )
     shown = [m.carries for turn in turns for m in turn.messages if isinstance(m.carries, Pinned)]
     assert set(shown) == {Pinned(turns[0].id)}
+
+
+def test_what_was_said_before_a_tool_was_called_is_pinned_and_recalled_too():
+    call = ToolCall("c1", "read_document", '{"path": "n.md"}')
+    said = "The hinges come from Kern in Basel."
+    looked = [said, Ended("complete", "tool_calls", None, (call,))]
+    answers = [[f"Answer {n}. " + "and more words " * 60] for n in range(30)]
+    model = ScriptedModel(looked, ["So it is."], *answers)
+
+    async def run() -> Any:
+        chat = make_chat(model, notes={"n.md": "a note"})
+        chat.recollection.least = 0.0
+        first = await say(chat, None, "Who sells them?")
+        for n in range(25):
+            await say(chat, first.chat, f"Something else, number {n}")
+        await say(chat, first.chat, "Where do the hinges come from?")
+        recalled = whole(model.sent[-1])
+        await chat.store.pin(first.chat, Pin(turn=first.turn))
+        await say(chat, first.chat, "And now?")
+        return recalled, whole(model.sent[-1])
+
+    recalled, pinned = asyncio.run(run())
+
+    assert f"1 assistant: {said}" in recalled
+    assert f"1 assistant: {said}\\n1 assistant: So it is." in pinned
 
 
 def test_a_pin_that_does_not_fit_is_told():

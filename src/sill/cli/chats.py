@@ -94,7 +94,7 @@ def show_command(chat: str, as_json: bool, **given: Any) -> None:
     for turn in [] if as_json else turns:
         click.echo(f"-- {turn.id[:SHORT_ID]} · {when(turn.started_ms)} · {turn.status}")
         for message in turn.messages:
-            if message.carries is None:
+            if message.is_talk:
                 name = "you" if message.role == "user" else turn.model
                 click.echo(f"{plain(name)}: {plain(message.text)}")
         for proposal in proposals:
@@ -322,7 +322,7 @@ def _turn_json(turn: StoredTurn, proposals: Sequence[StoredProposal]) -> dict[st
         "messages": [
             {"role": message.role, "text": message.text}
             for message in turn.messages
-            if message.carries is None
+            if message.is_talk
         ],
         "proposals": [
             {

@@ -129,6 +129,12 @@ class Message:
         """Context put in for the model; people see the files and turns themselves."""
         return isinstance(self.carries, Hidden)
 
+    @property
+    def is_talk(self) -> bool:
+        """Said by a person or by the model; words that the model said before it called a tool are."""
+        is_said = self.carries is None or isinstance(self.carries, ToolCalls)
+        return is_said and bool(self.text.strip())
+
 
 @dataclass(frozen=True, slots=True)
 class Sized:

@@ -19,21 +19,26 @@ _HASH = 12  # hexadecimal digits of a state that are shown
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """Something that happened to a file in a turn; ``state`` is the one it was in afterwards, where known."""
+    """Something that happened to a file in a turn; ``state`` is the one it was in afterwards, where known.
+
+    ``was`` is the name that it had before.
+    """
 
     path: str
     deed: Deed
     turn: int
     state: Fingerprint | None = None
+    was: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One file of the trail: the last turn of each deed, and its last state."""
+    """One file of the trail: the last turn of each deed, its last state, and the name it had before."""
 
     path: str
     deeds: tuple[tuple[Deed, int], ...]
     state: Fingerprint | None = None
+    was: str = ""
 
     @property
     def turn(self) -> int:
@@ -42,9 +47,9 @@ class Step:
     @property
     def line(self) -> str:
         state = self.state.removeprefix("sha256:")[:_HASH] if self.state else "?"
-        return (
-            f"{_one_line(self.path)} {state} {', '.join(f'{deed} {at}' for deed, at in self.deeds)}"
-        )
+        deeds = [f"{deed} {at}" for deed, at in self.deeds]
+        was = [f"was {_one_line(self.was)}"] if self.was else []
+        return f"{_one_line(self.path)} {state} {', '.join([*deeds, *was])}"
 
 
 def touches(turn: int, messages: Iterable[Message], references: str = "") -> list[Touch]:
@@ -55,7 +60,7 @@ def touches(turn: int, messages: Iterable[Message], references: str = "") -> lis
             case FileState(stamp=stamp) | FileDelta(stamp=stamp):
                 found.append(Touch(stamp.path, "sent", turn, stamp.fingerprint))
             case FileNotice(path=path, event="renamed", new_path=str(new)):
-                found += [Touch(path, "renamed", turn), Touch(new, "named", turn)]
+                found += [Touch(path, "renamed", turn), Touch(new, "named", turn, was=path)]
             case FileNotice(path=path, event="deleted"):
                 found.append(Touch(path, "deleted", turn))
             case FileNotice(path=path, event="restored", fingerprint=state):
@@ -68,8 +73,9 @@ def touches(turn: int, messages: Iterable[Message], references: str = "") -> lis
     for row in rows if isinstance(rows, list) else []:
         match row:
             case {"path": str(path), "origin": "read", **rest}:
-                state = rest.get("fingerprint")
-                found.append(Touch(path, "read", turn, state))
+                known = rest.get("fingerprint")
+                read = Fingerprint(known) if isinstance(known, str) else None
+                found.append(Touch(path, "read", turn, read))
             case _:
                 continue
     return found
@@ -78,18 +84,22 @@ def touches(turn: int, messages: Iterable[Message], references: str = "") -> lis
 def trail(found: Iterable[Touch]) -> tuple[Step, ...]:
     """Every file once: those that were changed first, then by how lately they were touched."""
     deeds: dict[str, dict[Deed, int]] = {}
-    states: dict[str, tuple[int, Fingerprint]] = {}
-    for touch in found:
+    states: dict[str, Fingerprint | None] = {}
+    names: dict[str, str] = {}
+    for touch in sorted(found, key=lambda touch: touch.turn):
         known = deeds.setdefault(touch.path, {})
         known[touch.deed] = max(touch.turn, known.get(touch.deed, 0))
-        last = states.get(touch.path)
-        if touch.state is not None and (last is None or touch.turn >= last[0]):
-            states[touch.path] = touch.turn, touch.state
+        if touch.was:
+            names[touch.path] = touch.was
+            states[touch.path] = states.get(touch.was)
+        if touch.state is not None:
+            states[touch.path] = touch.state
     steps = [
         Step(
             path,
             tuple((deed, done[deed]) for deed in _DEEDS if deed in done),
-            states[path][1] if path in states else None,
+            states.get(path),
+            names.get(path, ""),
         )
         for path, done in deeds.items()
     ]

@@ -17,7 +17,7 @@ from ..core.trail import Touch
 from ..ports import History, Store
 from ..records import StoredProposal
 from .past import Shelf
-from .proposals import read
+from .proposals import readable
 from .sizing import Sizer
 
 SummaryBy = Literal["extract", "model", "off"]
@@ -44,7 +44,7 @@ class Carrying:
         for pin in await self.store.pins(chat):
             if pin.turn and pin.turn not in self._pins:
                 turn = await self.store.turn(pin.turn)
-                said = [] if turn is None else [m for m in turn.messages if m.carries is None]
+                said = [] if turn is None else [m for m in turn.messages if m.is_talk]
                 number = turn.sequence if turn else 0
                 lines = (f"{number} {m.role}: {m.text}" for m in said)
                 self._pins[pin.turn] = envelopes.pinned(pin.turn, "\n".join(lines))
@@ -64,6 +64,7 @@ class Gone:
     shelf: Shelf
     inside: frozenset[str]
     pinned: frozenset[str] = frozenset()
+    touches: tuple[Touch, ...] = ()  # what the window does not say any more of files it has left
 
     @property
     def shown(self) -> frozenset[str]:
@@ -195,7 +196,9 @@ class _Files:
     @property
     def decisions(self) -> str:
         """One line for each proposal that was decided, the latest ones; how many before."""
-        decided = [one for one in self.proposals if one.status != "open"]
+        # One that was taken in part is told of by its part.
+        replaced = {kept.of for one in self.proposals if (kept := readable(one.body)) is not None}
+        decided = [p for p in self.proposals if p.status != "open" and p.id not in replaced]
         shown = [
             f"{self.gone.shelf.turns[one.turn]} edits to {', '.join(self._changed(one)) or '?'} {one.status}"
             for one in decided[-MOST_DECISIONS:]
@@ -204,11 +207,12 @@ class _Files:
         return "\n".join([*([f"{over:,} earlier ones"] if over else []), *shown])
 
     def _touches(self) -> list[Touch]:
-        return [touch for turn, touch in self.gone.shelf.touches if turn not in self.gone.inside]
+        outside = (t for turn, t in self.gone.shelf.touches if turn not in self.gone.inside)
+        return [*outside, *self.gone.touches]
 
     def _changes(self) -> list[Touch]:
         return [
-            Touch(path, "changed", self.gone.shelf.turns[one.turn], state)
+            Touch(path, "changed" if state else "deleted", self.gone.shelf.turns[one.turn], state)
             for one in self.proposals
             if one.status == "applied"
             for path, state in self._changed(one).items()
@@ -216,11 +220,9 @@ class _Files:
 
     def _changed(self, stored: StoredProposal) -> dict[str, Fingerprint | None]:
         """The files of a proposal and the states it leaves them in; none if it cannot be read."""
-        try:
-            shown = preview(read(stored.body).proposal)
-        except (ValueError, KeyError, TypeError):
-            return {}
-        if isinstance(shown, Rejected):
+        kept = readable(stored.body)
+        shown = preview(kept.proposal) if kept is not None else None
+        if shown is None or isinstance(shown, Rejected):
             return {}
         return {
             file.path: None if file.change.after is None else fingerprint(file.change.after)

@@ -86,7 +86,7 @@ def spoken(turn: StoredTurn) -> list[Utterance]:
     return [
         utterance(turn.id, turn.sequence, turn.started_ms, message.role, message.text)
         for message in turn.messages
-        if message.carries is None and message.text.strip()
+        if message.is_talk
     ]
 
 

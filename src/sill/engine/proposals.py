@@ -53,7 +53,7 @@ def read(body: str) -> Kept:
 
 def touched_files(body: str) -> tuple[str, ...]:
     """The files a stored proposal is about; none if it is of a version that cannot be read."""
-    kept = _readable(body)
+    kept = readable(body)
     return tuple(kept.proposal.base) if kept is not None else ()
 
 
@@ -89,7 +89,7 @@ def as_told(proposal: StoredProposal) -> str:
 
 def fates(decided: Sequence[StoredProposal]) -> list[str]:
     """One sentence for each proposal; one that was taken in part is told of by its part."""
-    bodies = {one.id: _readable(one.body) for one in decided}
+    bodies = {one.id: readable(one.body) for one in decided}
     replaced = {kept.of for kept in bodies.values() if kept is not None}
     told = []
     for one in decided:
@@ -99,11 +99,12 @@ def fates(decided: Sequence[StoredProposal]) -> list[str]:
     return told
 
 
-def _readable(body: str) -> Kept | None:
+def readable(body: str) -> Kept | None:
+    """None for one of another version: it can still be listed, but not explained."""
     try:
         return read(body)
     except (ValueError, KeyError, TypeError):
-        return None  # of another version: it can still be listed, but not explained
+        return None
 
 
 def _fate(stored: StoredProposal, kept: Kept) -> str:

@@ -7,7 +7,7 @@ through them, and plans again with the passages that were found and a message th
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..core import compact, excerpts
+from ..core import compact, excerpts, trail
 from ..core.budget import Budget
 from ..core.excerpts import Quote
 from ..core.ledger import window
@@ -17,6 +17,7 @@ from ..core.offers import FileOffer
 from ..core.plan import Ask, Item, OverBudget, Plan, plan_context
 from ..core.recall import Query, Scored, asks, query, rank
 from ..core.recall_room import ASKED, gives_way, leaving, quoted, reserving, slot, worth
+from ..core.trail import Touch
 from ..ports import History, StoredTurn
 from .compact import ENVELOPE, Carrying, Gone, Rooms, is_due, summed_up
 from .past import CLEARLY, Recollection, spoken
@@ -266,7 +267,23 @@ async def _summary(case: _Case, base: Plan, gone: Gone, most: int) -> Sized | No
         trail=min(compact.trail_room(room), max(0, most - ENVELOPE)),
         last=not window(case.turns, base.epoch),
     )
+    gone = replace(gone, touches=_untold(case, base.epoch, gone.inside))
     return await summed_up(recalling.carrying, gone, recalling.history, recalling.sizer, rooms)
+
+
+def _untold(case: _Case, epoch: Epoch, inside: frozenset[str]) -> tuple[Touch, ...]:
+    """Of files that are gone or renamed: what turns of the window said of them before this epoch dropped it, and
+    what would have been said now.
+    """
+    found: list[Touch] = []
+    turns = case.recalling.history.turns
+    for turn in turns:
+        if turn.id in inside:
+            dropped = (m for at, m in enumerate(turn.messages) if (turn.id, at) in epoch.dropped)
+            found += trail.touches(turn.sequence, dropped)
+    found += trail.touches(turns[-1].sequence + 1, (one.message for one in case.ask.notices))
+    gone = {touch.path for touch in found if touch.deed in ("deleted", "renamed")}
+    return tuple(touch for touch in found if touch.path in gone or touch.was)
 
 
 def _omitted(plan: Plan) -> set[str]:

@@ -51,7 +51,7 @@ async def _show_last(session: Session) -> None:
     say(f"going on with {info.title or info.id[:8] if info else ''}", bold=True)
     for turn in last:
         for message in turn.messages:
-            if message.carries is None and message.role in ("user", "assistant"):
+            if message.is_talk:
                 who = "you" if message.role == "user" else turn.model
                 say(f"{who}: {one_line(message.text, 200)}", dim=True)
 
