@@ -117,9 +117,9 @@ def test_completions_and_suggestions_are_counted_exactly(tiny_server, home):
             open_app(settings, home, print, profile="completion") as completing,
             open_app(settings, home, print, profile="edit") as editing,
         ):
-            writer = await open_writer(completing, settings, "completion", stack)
+            writer = open_writer(completing, settings, "completion", stack)
             first = await writer.complete(spot)
-            editor = await open_writer(editing, settings, "edit", stack)
+            editor = open_writer(editing, settings, "edit", stack)
             second = await editor.suggest("Add bread.", spot, [Said("user", "I shop on Monday.")])
             rows = [row.attempt.category for row in await completing.store.attempts()]
             return first, second, rows

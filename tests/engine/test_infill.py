@@ -45,7 +45,7 @@ def complete(workspace, provider: FaultProvider):
             workspace.open(toml, profile="completion", SILL_PROBE="true") as app,
             AsyncExitStack() as stack,
         ):
-            writer = await open_writer(app, workspace.settings, "completion", stack)
+            writer = open_writer(app, workspace.settings, "completion", stack)
             found = await writer.complete(SPOT)
             return found, [row.attempt.category for row in await app.store.attempts()]
 

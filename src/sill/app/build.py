@@ -148,20 +148,7 @@ class App:
 
     async def booked(self, request: ChatRequest, category: str, chat: str = "") -> Model:
         """The model for one more call, kept in the ledger; ``LimitReached`` where it could cost too much."""
-        asked = self.chat
-        if asked.till is None:
-            return asked.model
-        counted = (await asked.counter.count_request(request)).tokens[0]
-        attempt = Attempt(
-            category,
-            asked.model.name,
-            asked.model.endpoint,
-            chat,
-            predicted=counted,
-            tokenizer=asked.counter.tokenizer.id,
-            ratio=asked.call.ratio,
-        )
-        return await asked.till.payable(request, attempt, asked.call.shortfall)
+        return await booked_by(self.chat, request, category, chat)
 
     async def drift(self) -> Drift:
         """How well prompts were counted for the model that answered last."""
@@ -175,6 +162,23 @@ class App:
             if isinstance(event, Ended):
                 usage = event.usage
         return usage.prompt if usage else None
+
+
+async def booked_by(asked: Chat, request: ChatRequest, category: str, chat: str = "") -> Model:
+    """The model of ``asked`` for one call that is kept in the ledger."""
+    if asked.till is None:
+        return asked.model
+    counted = (await asked.counter.count_request(request)).tokens[0]
+    attempt = Attempt(
+        category,
+        asked.model.name,
+        asked.model.endpoint,
+        chat,
+        predicted=counted,
+        tokenizer=asked.counter.tokenizer.id,
+        ratio=asked.call.ratio,
+    )
+    return await asked.till.payable(request, attempt, asked.call.shortfall)
 
 
 @asynccontextmanager

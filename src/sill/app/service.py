@@ -11,8 +11,8 @@ from typing import Literal
 
 from ..adapters.store import DatabaseStore
 from ..adapters.vault.index import DiskVault
-from ..engine.complete import Writer
 from ..engine.editing import Editing
+from ..engine.writing import Writing
 from ..errors import ProviderError, SillError, StoreError
 from ..ports import Store
 from ..settings import Settings, Value
@@ -115,7 +115,7 @@ class Desk:
     turns: Turns
     edits: Edits
     _apps: dict[str, Lazy] = field(default_factory=dict)
-    _writers: dict[str, tuple[App, Writer]] = field(default_factory=dict)
+    _writers: dict[str, tuple[App, Writing]] = field(default_factory=dict)
     _editor: tuple[App, Editing] | None = None
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
@@ -144,12 +144,12 @@ class Desk:
     async def app(self, profile: str = "chat") -> App:
         return await self.lazy(profile).get()
 
-    async def writer(self, profile: TextProfile) -> Writer:
+    async def writer(self, profile: TextProfile) -> Writing:
         """Who completes and suggests."""
         app = await self.app(profile)
         held = self._writers.get(profile)
         if held is None or held[0] is not app:
-            held = (app, await open_writer(app, self.settings, profile, self._stack))
+            held = (app, open_writer(app, self.settings, profile, self._stack))
             self._writers[profile] = held
         return held[1]
 

@@ -21,6 +21,7 @@ from ..core.request import ChatRequest, WireMessage
 from ..core.truncate import Counted, Cut, Fitted, Surroundings, TooLarge
 from ..errors import LimitReached, Overflow, ProviderError
 from ..ports import Model, ModelEvent, TokenCounter
+from .failover import is_theirs
 from .prepare import CORRECTIONS, Call
 from .streams import Whole, collect
 
@@ -91,16 +92,23 @@ class Suggested:
     cut: tuple[Cut, ...] = ()  # what had to be cut, in the order it happened
     certificate: Certificate | None = None
     usage: Usage | None = None
+    notices: tuple[str, ...] = ()  # what happened on the way, for people
+    error: ProviderError | None = None  # why the model did not answer, where another one may
 
 
 # A model for one call that is kept in the books; ``LimitReached`` where it could cost too much.
 Booked = Callable[[ChatRequest], Awaitable[Model]]
 Fill = Callable[[Hole], AsyncIterator[ModelEvent]]
+# What is planned with after a refusal of so many predicted tokens, and what it taught; None if nothing.
+Learn = Callable[[Overflow, int], tuple[Call, str] | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """``fill`` is there where the model can fill a hole; without it, it is asked in words."""
+    """``fill`` is there where the model can fill a hole; without it, it is asked in words.
+
+    What an endpoint that has no room for a request tells about itself goes to ``learn``, and it is asked once more.
+    """
 
     call: Call
     counter: TokenCounter
@@ -108,6 +116,7 @@ class Writer:
     prompt: Prompt
     fill: Fill | None = None
     is_enabled: bool = True
+    learn: Learn | None = None
 
     async def complete(self, spot: Spot, stop: asyncio.Event | None = None) -> Suggested:
         """What to put at the cursor. Using up the reply's tokens is usual here, and no failure."""
@@ -140,6 +149,9 @@ class Writer:
             model = await self.booked(request)
             whole = await collect(stop, model.stream(request))
         except (ProviderError, LimitReached) as error:
+            if (wiser := self._wiser(error, certificate)) is not None:
+                writer, notice = wiser
+                return replace(await writer._ask(task, stop), notices=(notice,))
             return _failed(error, fitted.cut, certificate)
         return _result(whole, fitted.cut, certificate, may_be_cut=task.instruction is None)
 
@@ -223,8 +235,23 @@ class Writer:
         try:
             whole = await collect(stop, fill(hole))
         except (ProviderError, LimitReached) as error:
+            if (wiser := self._wiser(error, certificate)) is not None:
+                writer, notice = wiser
+                return replace(await writer._fill(fill, spot, stop), notices=(notice,))
             return _failed(error, fitted.cut, certificate)
         return _result(whole, fitted.cut, certificate, may_be_cut=True)
+
+    def _wiser(
+        self, error: ProviderError | LimitReached, certificate: Certificate
+    ) -> "tuple[Writer, str] | None":
+        """Who plans for what the endpoint said when it refused, and what that was; None if nothing new."""
+        if self.learn is None or not isinstance(error, Overflow):
+            return None
+        taught = self.learn(error, certificate.predicted)
+        if taught is None:
+            return None
+        call, notice = taught
+        return replace(self, call=call, learn=None), notice
 
 
 FILL_OVERHEAD = 8  # the marks around prefix, suffix and middle, and the beginning of the text
@@ -304,7 +331,8 @@ def _failed(
         outcome = "over_limit"
     elif isinstance(error, Overflow):
         outcome = "over_budget"
-    return Suggested(outcome, message=str(error), cut=cut, certificate=certificate)
+    theirs = error if isinstance(error, ProviderError) and is_theirs(error) else None
+    return Suggested(outcome, message=str(error), cut=cut, certificate=certificate, error=theirs)
 
 
 def _unfenced(text: str) -> str:

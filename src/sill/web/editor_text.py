@@ -9,7 +9,8 @@ from starlette.responses import Response
 
 from ..app.complete import TextProfile
 from ..app.service import Desk
-from ..engine.complete import Spot, Suggested, Writer
+from ..engine.complete import Spot, Suggested
+from ..engine.writing import Writing
 from ..errors import SillError
 from .depend import TheDesk, contributor
 from .editor import reason_code
@@ -77,7 +78,7 @@ async def suggest(
     )
 
 
-async def _writer(desk: Desk, profile: TextProfile) -> Writer | SillError:
+async def _writer(desk: Desk, profile: TextProfile) -> Writing | SillError:
     try:
         return await desk.writer(profile)
     except SillError as error:
@@ -87,7 +88,7 @@ async def _writer(desk: Desk, profile: TextProfile) -> Writer | SillError:
 def _measured(
     request: Request,
     response: Response,
-    writer: Writer,
+    writer: Writing,
     found: Suggested,
     spot: Spot,
     **more: int,
