@@ -86,8 +86,8 @@ def test_the_whole_way_without_a_mouse(page, site: Site, model: ScriptedServer):
 
 def test_the_file_tree_and_the_dividers_move_by_arrow_keys(page):
     page.get_by_role("tab", name="Files").click()
-    tree = page.get_by_role("tree")
-    tree.focus()
+    page.get_by_role("treeitem", name="Garden").wait_for()
+    page.get_by_role("tree").focus()
     page.keyboard.press("ArrowRight")
     page.get_by_role("treeitem", name="Soil").wait_for()
     page.keyboard.press("ArrowDown")
