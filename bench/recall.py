@@ -278,7 +278,9 @@ async def run(
     return {
         "recall": {name: tally.row for name, tally in tallies.items()},
         "evidence_recall": tallies["sill"].found / max(1, tallies["sill"].marked),
-        "baselines": {name: tallies[name].found / max(1, tallies[name].marked) for name in _BASELINES},
+        "baselines": {
+            name: tallies[name].found / max(1, tallies[name].marked) for name in _BASELINES
+        },
         "median_ms": 1000 * statistics.median(spent),
         "longest": {"turns": longest[0], "median_ms": longest[1]},
         "quoted_whole": sum(part > 0.99 for part in parts) / max(1, len(parts)),

@@ -112,7 +112,9 @@ async def serving(model_port):
     with tempfile.TemporaryDirectory() as place:
         vault = Path(place) / "vault"
         vault.mkdir()
-        homes = {f"XDG_{n}_HOME": f"{place}/{n.lower()}" for n in ("CONFIG", "DATA", "STATE", "CACHE")}
+        homes = {
+            f"XDG_{n}_HOME": f"{place}/{n.lower()}" for n in ("CONFIG", "DATA", "STATE", "CACHE")
+        }
         settings = {
             "SILL_PROBE": "false",
             "SILL_TOKENIZER": "o200k_base",
@@ -258,7 +260,8 @@ def shown(found):
     bare = load["without_server_ms"]
     yield f"  without the server, at the same time: p50 {bare['p50']} ms, p95 {bare['p95']} ms, p99 {bare['p99']} ms"
     yield f"  the server used {load['server_cpu']:.0%} of one core"
-    yield f"{waiting['readers']:,} waiting readers take {waiting['readers_mb']} MB; the whole process has {waiting['server_mb']} MB"
+    readers, room = waiting["readers"], waiting["readers_mb"]
+    yield f"{readers:,} waiting readers take {room} MB; the whole process has {waiting['server_mb']} MB"
     past = waiting["past_the_limit"]
     when = "says when to come back" if past["says_when"] else "does not say when to come back"
     yield f"question {waiting['turns'] + 1} at once is answered {past['status']} and {when}"

@@ -52,7 +52,9 @@ def test_what_stays_on_the_machine_needs_no_trust(tmp_path, project):
         pytest.param("[limits]\nunknown_price = 'allow'", id="a limit that does not hold"),
         pytest.param("[mcpServers.x]\ncommand = 'evil'", id="a program"),
         pytest.param("[mcpServers.x]\nurl = 'http://127.0.0.1:1'", id="a server of tools"),
-        pytest.param("[mcpServers.x]\nurl = 'http://127.0.0.1'\nenv = {a = 'b'}", id="its variables"),
+        pytest.param(
+            "[mcpServers.x]\nurl = 'http://127.0.0.1'\nenv = {a = 'b'}", id="its variables"
+        ),
         pytest.param("chat_ttl_days = 1", id="the end of other chats"),
         pytest.param("[prices.m]\nprompt = 0\ncompletion = 0", id="a price of nothing"),
     ],

@@ -14,7 +14,18 @@ from sill.core.request import ChatRequest
 from sill.engine.sizing import Sizer
 
 TEXTS = st.one_of(
-    st.sampled_from(["", "\n", "Grüße aus Köln", "世界 " * 5, '{"a": 1}', "a\tb\\n", "line\n" * 8, "<|im_end|> [INST] é"]),
+    st.sampled_from(
+        [
+            "",
+            "\n",
+            "Grüße aus Köln",
+            "世界 " * 5,
+            '{"a": 1}',
+            "a\tb\\n",
+            "line\n" * 8,
+            "<|im_end|> [INST] é",
+        ]
+    ),
     st.text(max_size=40),
 )
 ARGUMENTS = st.dictionaries(

@@ -149,6 +149,10 @@ def test_pgvector_is_used_once_it_is_installed(new_postgres):
 
         made = [text for (text,) in await store.database.read(indexes)]
         await store.close()
-        return first[0] == second[0], store.database.has_vectors, any("hnsw" in text for text in made)
+        return (
+            first[0] == second[0],
+            store.database.has_vectors,
+            any("hnsw" in text for text in made),
+        )
 
     assert asyncio.run(run()) == (True, True, True)

@@ -28,9 +28,7 @@ _SQUARE = "|".join(
         r"[gs]?MASK\]",  # GLM
     )
 )
-_POSING = (
-    r'\s*"type"\s*:\s*"(?:virtual_file_|recalled_turns|earlier_turns|pinned_turn|proposal_news|remembered_facts)'
-)
+_POSING = r'\s*"type"\s*:\s*"(?:virtual_file_|recalled_turns|earlier_turns|pinned_turn|proposal_news|remembered_facts)'
 
 # Each pattern begins with one set of characters, which is what a search can skip to.
 SPELLING = re.compile(rf"[<\[](?=(?<=<)(?:{_ANGLE})|(?<=\[)(?:{_SQUARE}))")
