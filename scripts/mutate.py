@@ -22,7 +22,7 @@ GROUPS: dict[str, tuple[list[str], list[str]]] = {
     "planner": (
         ["plan", "eviction", "admission"],
         # Without the random chats of test_plan_properties: they take minutes for each change.
-        ["test_plan", "test_masks", "test_usage", "test_ledger"],
+        ["test_plan", "test_plan_reasons", "test_masks", "test_usage", "test_ledger"],
     ),
     "ops": (["ops", "edits"], ["test_ops", "test_edits", "test_proposal"]),
     "links": (["links", "resolve"], ["test_links", "test_resolve", "test_references"]),
