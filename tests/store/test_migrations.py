@@ -62,6 +62,8 @@ def test_an_earlier_database_keeps_everything(place, version):
         found = {
             "title": chat.title,
             "questions": asked([first, second]),
+            "references": [first.references, second.references],
+            "referred": sorted({told for _, told in await store.referred_to("w")}),
             "requests": [recorded.request for recorded in await store.requests(first.id)],
             "kept": await store.keep(second.id),
             "earlier": (await store.history(chat.id)).earlier,
@@ -82,6 +84,8 @@ def test_an_earlier_database_keeps_everything(place, version):
         {
             "title": "A frozen chat",
             "questions": ["one harbour " * 20, "two"],
+            "references": ['["note.md"]'] * 2,
+            "referred": ['["note.md"]'],
             "requests": [body("one harbour " * 20), b"\xff raw"],
             "kept": True,
             "earlier": 0,

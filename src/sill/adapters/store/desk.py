@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from ...errors import UsageError
 from ...records import Note, ProposalStatus, StoredProposal
-from . import codec
+from . import codec, contents
 from .database import Row, Transaction
 
 _PROPOSAL = "id, chat, turn, codec, body, status, created, decided, decided_by"
@@ -148,10 +148,14 @@ async def put_notes(transaction: Transaction, notes: Iterable[Note]) -> None:
 
 async def referred_to(transaction: Transaction, workspace: str) -> list[tuple[str, str]]:
     rows = await transaction.rows(
-        "SELECT chats.id, turns.refs FROM turns JOIN chats ON chats.key = turns.chat"
+        "SELECT chats.id, turns.refs, turns.cites FROM turns JOIN chats ON chats.key = turns.chat"
         " WHERE chats.owner = ? AND chats.workspace = ? AND turns.status = 'complete'"
         " ORDER BY turns.key",
         transaction.owner,
         workspace,
     )
-    return [(chat, references) for chat, references in rows]
+    cited = await contents.bodies(transaction, [key for _, _, key in rows if key is not None])
+    return [
+        (chat, references if key is None else codec.as_text(cited[key]))
+        for chat, references, key in rows
+    ]

@@ -80,6 +80,11 @@ def epoch_bodies(epoch: Epoch) -> list[bytes]:
     return [] if epoch == Epoch() else [codec.as_bytes(codec.epoch_text(epoch))]
 
 
+def reference_bodies(references: str) -> list[bytes]:
+    """Nothing where an answer refers to nothing."""
+    return [codec.as_bytes(references)] if references else []
+
+
 def message_texts(messages: Sequence[Message]) -> dict[bytes, contents.Content]:
     return contents.prepared(codec.as_bytes(message.text) for message in messages)
 

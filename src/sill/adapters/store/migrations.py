@@ -57,6 +57,11 @@ def prices(is_sqlite: bool) -> Statements:
     )
 
 
+def cites(is_sqlite: bool) -> Statements:
+    dialect = schema.SQLITE if is_sqlite else schema.POSTGRES
+    return schema.statements(schema.CITES.format(**dialect))
+
+
 STEPS: tuple[Callable[[bool], Statements], ...] = (
     first_tables,
     accounts,
@@ -64,6 +69,7 @@ STEPS: tuple[Callable[[bool], Statements], ...] = (
     meanings,
     noted_documents,
     prices,
+    cites,
 )
 
 APPLIED = "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)"

@@ -15,7 +15,7 @@ from .drafts import Frame, Recent, framed
 _TURN = (
     "turns.key, turns.id, chats.id, turns.status, turns.model, turns.endpoint, turns.outcome,"
     " turns.certificate, turns.usage, turns.epoch, turns.started, turns.took, turns.refs,"
-    " turns.sequence, above.id"
+    " turns.sequence, above.id, turns.cites"
 )
 _FROM = (
     " FROM turns JOIN chats ON chats.key = turns.chat"
@@ -82,10 +82,11 @@ async def _with_messages(transaction: Transaction, rows: Sequence[Row]) -> tuple
     """The turns of these rows, whole but for plans and requests."""
     epochs = await _epochs(transaction, [row[9] for row in rows])
     messages = await _messages(transaction, [row[0] for row in rows])
-    return tuple(_turn(row, messages[row[0]], epochs[row[9]]) for row in rows)
+    cited = await contents.bodies(transaction, [row[15] for row in rows if row[15] is not None])
+    return tuple(_turn(row, messages[row[0]], epochs[row[9]], cited.get(row[15])) for row in rows)
 
 
-def _turn(row: Row, messages: Sequence[Message], epoch: Epoch) -> StoredTurn:
+def _turn(row: Row, messages: Sequence[Message], epoch: Epoch, cited: bytes | None) -> StoredTurn:
     return StoredTurn(
         id=row[1],
         chat=row[2],
@@ -99,7 +100,7 @@ def _turn(row: Row, messages: Sequence[Message], epoch: Epoch) -> StoredTurn:
         epoch=epoch,
         started_ms=row[10],
         took_ms=row[11],
-        references=row[12],
+        references=row[12] if cited is None else codec.as_text(cited),
         sequence=row[13],
         parent=row[14],
     )

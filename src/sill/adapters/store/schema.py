@@ -148,6 +148,11 @@ CREATE TABLE prices (
 ALTER TABLE attempts ADD COLUMN price {int} REFERENCES prices (key)
 """
 
+# What an answer refers to, as a content: turn after turn mostly the same files. Earlier turns keep it in ``refs``.
+CITES = """
+ALTER TABLE turns ADD COLUMN cites {int}
+"""
+
 # Words are found by turn. SQLite keeps the index alone, because the texts are stored already.
 SQLITE_WORDS = """
 CREATE VIRTUAL TABLE words USING fts5 (

@@ -172,6 +172,7 @@ class DatabaseStore(Shelf):
         texts = drafts.message_texts(closing.messages)
         if closing.epoch is not None:
             texts |= contents.prepared(drafts.epoch_bodies(closing.epoch))
+        texts |= contents.prepared(drafts.reference_bodies(closing.references))
         if closing.plan and state.chat in self._recent:
             # The next plan must not be kept against one that is replaced.
             self._remember(state.chat, replace(self._recent[state.chat], plan=None))

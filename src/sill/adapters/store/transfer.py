@@ -7,7 +7,7 @@ from ...ports import ChatCopy, Opening, StoredTurn
 from ...records import Recorded, StoredAttempt, StoredProposal
 from . import chats, codec, contents, desk, ledger, reading, words
 from .database import Transaction
-from .drafts import Recent, draft, message_texts, new_pieces
+from .drafts import Recent, draft, message_texts, new_pieces, reference_bodies
 from .leases import Held
 from .recorder import record
 from .turns import insert_messages, insert_request, insert_turn
@@ -109,18 +109,21 @@ async def _add_turn(
     )
     begun = draft(turn.id, opening, recent)
     held = Held(0, chat, 0)
-    texts = await contents.keep(transaction, held, begun.texts | message_texts(turn.messages))
+    cited = contents.prepared(reference_bodies(turn.references))
+    texts = await contents.keep(
+        transaction, held, begun.texts | message_texts(turn.messages) | cited
+    )
     key, plan = await insert_turn(transaction, held, begun, texts)
     held = replace(held, turn=key)
     await transaction.run(
-        "UPDATE turns SET status = ?, started = ?, took = ?, outcome = ?, usage = ?, refs = ?"
+        "UPDATE turns SET status = ?, started = ?, took = ?, outcome = ?, usage = ?, cites = ?"
         " WHERE key = ?",
         turn.status,
         turn.started_ms,
         turn.took_ms,
         turn.outcome,
         codec.usage_text(turn.usage),
-        turn.references,
+        next((texts[body] for body in reference_bodies(turn.references)), None),
         key,
     )
     await insert_messages(transaction, held, turn.messages, texts)

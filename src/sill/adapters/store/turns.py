@@ -10,7 +10,7 @@ from ...errors import Fenced, UsageError
 from ...ports import Closing
 from . import chats, codec, contents, leases, recorder, words
 from .database import Transaction
-from .drafts import Draft, Frame, Recent, epoch_bodies, framed, packed
+from .drafts import Draft, Frame, Recent, epoch_bodies, framed, packed, reference_bodies
 from .leases import Held, LeaseTimes
 
 
@@ -216,18 +216,21 @@ async def finish(
             held.turn,
             transaction.owner,
         )
-    await _close(transaction, held, closing)
+    cites = next((keys[body] for body in reference_bodies(closing.references)), None)
+    await _close(transaction, held, closing, cites)
     return keys
 
 
-async def _close(transaction: Transaction, held: Held, closing: Closing) -> None:
+async def _close(
+    transaction: Transaction, held: Held, closing: Closing, cites: int | None = None
+) -> None:
     await transaction.run(
-        "UPDATE turns SET status = ?, outcome = ?, usage = ?, refs = ?, took = ?,"
+        "UPDATE turns SET status = ?, outcome = ?, usage = ?, cites = ?, took = ?,"
         " certificate = COALESCE(NULLIF(?, ''), certificate) WHERE key = ? AND owner = ?",
         closing.status,
         closing.outcome,
         codec.usage_text(closing.usage),
-        closing.references,
+        cites,
         closing.took_ms,
         codec.certificate_text(closing.certificate),
         held.turn,
