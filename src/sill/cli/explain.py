@@ -1,6 +1,8 @@
 """``sill explain``: what a request held, item by item, and why."""
 
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -14,6 +16,7 @@ from ..core.usage import breakdown, plan_from_json
 from ..engine.drift import drift_of
 from ..errors import UsageError
 from ..ports import StoredTurn
+from ..records import Recorded
 from .common import endpoint_options, run_async, settled
 from .screen import json_text, plain
 
@@ -26,18 +29,41 @@ from .screen import json_text, plain
 def command(turn: str | None, as_json: bool, as_bytes: bool, **given: Any) -> int:
     """Show what a request held: every item, its tokens, and why it was in or out.
 
-    TURN is a turn's id or the beginning of it; without it, the folder's latest turn.
+    TURN is a turn's id or the beginning of it; without it, the folder's latest turn. A turn with tools has several
+    requests: the last one is shown, unless the program ended before it could be explained; --bytes prints the last one.
     """
-    found, drift = run_async(_find(turn, given))
+    found, shown, drift = run_async(_find(turn, given))
     if as_bytes:
         _write_bytes(found.request)
     elif as_json:
-        click.echo(json_text(_report(found, drift)))
+        click.echo(json_text(_report(found, shown, drift)))
     else:
-        click.echo(_heading(found))
-        click.echo(ledger(plan_from_json(found.plan), found.certificate, found))
+        click.echo(_heading(found, shown))
+        asked = found if shown.is_last else replace(found, usage=None)
+        click.echo(ledger(plan_from_json(found.plan), shown.certificate, asked))
         click.echo(f"so far    {drift.words}")
     return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The request that a turn's plan is of, by its number among ``of``, and how it was counted."""
+
+    number: int
+    of: int
+    certificate: Certificate | None
+
+    @property
+    def is_last(self) -> bool:
+        return self.number == self.of
+
+
+def shown_request(turn: StoredTurn, requests: Sequence[Recorded]) -> Shown:
+    """The plan is stored with the first request and again with the end of a turn that had tool rounds."""
+    kinds = {item.kind for item in plan_from_json(turn.plan).items} if turn.plan else set()
+    if len(requests) > 1 and "rounds" not in kinds:
+        return Shown(1, len(requests), requests[0].certificate)
+    return Shown(max(1, len(requests)), max(1, len(requests)), turn.certificate)
 
 
 def _write_bytes(request: bytes) -> None:
@@ -49,8 +75,8 @@ def _write_bytes(request: bytes) -> None:
         sys.stdout.buffer.flush()
 
 
-async def _find(turn: str | None, given: dict[str, Any]) -> tuple[StoredTurn, Drift]:
-    """The turn, and how its tokenizer has fared at its endpoint."""
+async def _find(turn: str | None, given: dict[str, Any]) -> tuple[StoredTurn, Shown, Drift]:
+    """The turn, which of its requests is explained, and how its tokenizer has fared at its endpoint."""
     where = settled(given)
     async with open_storage(where.settings) as store:
         if turn is None:
@@ -69,11 +95,13 @@ async def _find(turn: str | None, given: dict[str, Any]) -> tuple[StoredTurn, Dr
             hint = "`sill chats show` lists a chat's turns"
             raise UsageError(f"there is no turn {turn}", hint=hint)
         tokenizer = found.certificate.tokenizer if found.certificate else ""
-        return found, await drift_of(store, found.endpoint, found.model, tokenizer)
+        shown = shown_request(found, await store.requests(found.id))
+        return found, shown, await drift_of(store, found.endpoint, found.model, tokenizer)
 
 
-def _heading(turn: StoredTurn) -> str:
-    return plain(f"turn {turn.id} · {turn.status} · {turn.model} at {turn.endpoint}")
+def _heading(turn: StoredTurn, shown: Shown) -> str:
+    which = f" · request {shown.number} of {shown.of}" if shown.of > 1 else ""
+    return plain(f"turn {turn.id} · {turn.status} · {turn.model} at {turn.endpoint}{which}")
 
 
 def ledger(plan: Plan, certificate: Certificate | None, turn: StoredTurn | None = None) -> str:
@@ -113,14 +141,15 @@ def _counted(certificate: Certificate) -> list[str]:
     ]
 
 
-def _report(turn: StoredTurn, drift: Drift) -> dict[str, Any]:
-    certificate, usage = turn.certificate, turn.usage
+def _report(turn: StoredTurn, shown: Shown, drift: Drift) -> dict[str, Any]:
+    certificate, usage = shown.certificate, turn.usage if shown.is_last else None
     return {
         "turn": turn.id,
         "chat": turn.chat,
         "status": turn.status,
         "model": turn.model,
         "endpoint": turn.endpoint,
+        "request": {"number": shown.number, "of": shown.of},
         "plan": _plan(turn.plan) if turn.plan else None,
         "tools": tools_used(turn.messages),
         "certificate": certificate
