@@ -16,12 +16,10 @@ import argparse
 import json
 import statistics
 import subprocess
-import sys
-import tempfile
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from _peers import peer_python
 from _shape import finish, show
 from _trimmers import PEERS, trimmed
 
@@ -178,18 +176,6 @@ print(json.dumps({"ms": statistics.median(spent), "turns": len(spent)}))
 """
 
 
-def peer_python(folder: Path) -> str | None:
-    """A Python with langchain-core in it; None if it cannot be had."""
-    python = folder / "venv" / "bin" / "python"
-    for command in (
-        [sys.executable, "-m", "venv", str(folder / "venv")],
-        [str(python), "-m", "pip", "install", "--quiet", "langchain-core"],
-    ):
-        if subprocess.run(command, capture_output=True, timeout=600).returncode:
-            return None
-    return str(python)
-
-
 def peer(python: str, stored: int, turns: int, room: int) -> str | float:
     arguments = [str(number) for number in (stored, turns, room, PEER_SECONDS)]
     try:
@@ -218,39 +204,36 @@ def main() -> None:
     room = budget(PROFILES["chat"], WINDOW).room
     rows: list[tuple[object, ...]] = []
     report: dict[str, dict[str, object]] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        python = None if options.no_peers else peer_python(Path(folder))
-        for stored, chat in measured(options.turns).items():
-            plan, assemble = statistics.median(chat.plan_ms), statistics.median(chat.assemble_ms)
-            worst = statistics.quantiles(chat.assemble_ms, n=20)[-1]
-            other = (
-                peer(python, stored, min(20, options.turns), room) if python else "not installed"
+    python = None if options.no_peers else str(peer_python("langchain", "langchain-core"))
+    for stored, chat in measured(options.turns).items():
+        plan, assemble = statistics.median(chat.plan_ms), statistics.median(chat.assemble_ms)
+        worst = statistics.quantiles(chat.assemble_ms, n=20)[-1]
+        other = peer(python, stored, min(20, options.turns), room) if python else "not installed"
+        shown = f"{other:.2f}" if isinstance(other, float) else other
+        others = {
+            name: trimmed(name, stored, room, PEER_SECONDS)
+            for name in PEERS
+            if stored <= MOST_FOR_OTHERS and not options.no_peers
+        }
+        rows.append(
+            (
+                f"{stored:,}",
+                f"{plan:.3f}",
+                f"{assemble:.3f}",
+                f"{worst:.3f}",
+                chat.evictions,
+                shown,
+                *(_shown(others.get(name, "")) for name in PEERS),
             )
-            shown = f"{other:.2f}" if isinstance(other, float) else other
-            others = {
-                name: trimmed(name, stored, room, PEER_SECONDS)
-                for name in PEERS
-                if stored <= MOST_FOR_OTHERS and not options.no_peers
-            }
-            rows.append(
-                (
-                    f"{stored:,}",
-                    f"{plan:.3f}",
-                    f"{assemble:.3f}",
-                    f"{worst:.3f}",
-                    chat.evictions,
-                    shown,
-                    *(_shown(others.get(name, "")) for name in PEERS),
-                )
-            )
-            report[str(stored)] = {
-                "plan_ms": round(plan, 4),
-                "assemble_ms": round(assemble, 4),
-                "assemble_p95_ms": round(worst, 4),
-                "evictions": chat.evictions,
-                "langchain_ms": round(other, 3) if isinstance(other, float) else other,
-                **{f"{name}_ms": ms for name, ms in others.items()},
-            }
+        )
+        report[str(stored)] = {
+            "plan_ms": round(plan, 4),
+            "assemble_ms": round(assemble, 4),
+            "assemble_p95_ms": round(worst, 4),
+            "evictions": chat.evictions,
+            "langchain_ms": round(other, 3) if isinstance(other, float) else other,
+            **{f"{name}_ms": ms for name, ms in others.items()},
+        }
     growth = max(
         [
             float(str(report["100000"][key])) / float(str(report["1000"][key]))
