@@ -34,8 +34,8 @@ temperature = 0.3
 
 A project's file may name a remote `base_url`, an `api_key`, a `database` or a `local_model`, allow a remote fallback,
 name servers of tools, or touch limits and prices only after one `sill trust` in that folder: such a file can come with
-somebody else's notes, and it decides where your text goes and what may be spent. The trust holds for the file exactly as
-it was; a change asks again. Loopback addresses need no trust.
+somebody else's notes, and it decides where your text goes and what may be spent. The trust holds for the file exactly
+as it was; a change asks again. Loopback addresses need no trust.
 
 ## General
 

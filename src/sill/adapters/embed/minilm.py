@@ -11,7 +11,7 @@ from typing import Any
 from .fetch import GRAPH, TOKENIZER
 
 _MOST_TOKENS = 256  # what the model was trained on
-_BATCH_TOKENS = 8_192
+_BATCH_TOKENS = 2_048  # larger ones are no faster and take hundreds of megabytes
 _MOST_CHARACTERS = 4_000  # of a text; more than the model can read
 
 
@@ -35,6 +35,9 @@ class MiniLM:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = self._threads
         options.log_severity_level = 3
+        # Shapes differ from batch to batch: an arena only grows, and a server lives long.
+        options.enable_cpu_mem_arena = False
+        options.enable_mem_pattern = False
         self._tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER))
         self._tokenizer.enable_truncation(_MOST_TOKENS)
         self._tokenizer.no_padding()
