@@ -97,7 +97,7 @@ def plan_context(
     turns = ledger.window(turns, epoch)
     book = ledger.read(turns, epoch).after(ask.sent)
     told = tuple(notice for notice in ask.notices if _matters(notice, book))
-    latest = book.talk[-1] if book.talk else 0
+    latest = _latest(book)
     pins = _pins(budget, ask, turns, epoch)
     taken = ask.fixed + sum(pin.sized.tokens for pin in pins)
     wanted = () if ask.rounds else admit(budget, taken, offers, latest)
@@ -161,6 +161,13 @@ def _pins(budget: Budget, ask: Ask, turns: Sequence[Turn], epoch: Epoch) -> tupl
             pins.append(Pin(carries.turn, sized, shown.get(carries.turn)))
             left -= sized.tokens
     return tuple(pins)
+
+
+def _latest(book: Ledger) -> int:
+    """Tokens of the latest turn as an eviction would leave it, so that one does not change what is admitted."""
+    last = len(book.talk) - 1
+    spared = sum(spare.saved for spare in book.spares if spare.is_replaced and spare.turn == last)
+    return book.talk[-1] - spared if book.talk else 0
 
 
 def _needed(book: Ledger) -> int:
