@@ -138,7 +138,8 @@ def write(now: Sequence[Measured], before: Mapping[str, Any]) -> None:
     keys = {one.figure.key for one in shown}
     about = {
         "date": datetime.now(UTC).date().isoformat(),
-        "machine": f"{os.cpu_count()} cores, {_memory()} GB, {platform.machine()}",
+        "machine": f"{os.cpu_count()} cores, {_memory()} GB, {platform.machine()}, "
+        f"load {os.getloadavg()[2]:.0f}",
         "python": platform.python_version(),
         "versions": {name: version(name) for name in PACKAGES},
     }
