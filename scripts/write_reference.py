@@ -156,7 +156,8 @@ def cli_page() -> str:
     from sill.cli.manual import ManualContext
     from sill.cli.repl.table import commands
 
-    root = ManualContext(cli, info_name="sill", terminal_width=88)
+    settings = {**cli.context_settings, "terminal_width": 88}
+    root = ManualContext(cli, info_name="sill", **settings)
     pages = []
     for name in COMMANDS:
         command = cli.get_command(root, name)
@@ -177,7 +178,10 @@ def manual_pages(command: click.Command, name: str, parent: click.Context) -> li
 
 def manual(command: click.Command, name: str, parent: click.Context | None) -> str:
     short = name if parent is None else name.removeprefix("sill ")
-    context = command.context_class(command, info_name=short, parent=parent, terminal_width=88)
+    # As the program itself sets them; without them the result would depend on who asked for help before.
+    given = {"terminal_width": 88, "max_content_width": 100, "help_option_names": ["-h", "--help"]}
+    context = command.context_class(command, info_name=short, parent=parent, **given)
+    command._help_option = None  # remembered from whoever called the command first
     return "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
 
 

@@ -39,8 +39,9 @@ def built_page() -> Path:
     return BUILT
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(built_page: Path) -> Iterator[Any]:
+    """One for each file: as long as it is open, its event loop runs in this thread and no other test can have one."""
     from playwright.sync_api import Error, sync_playwright
 
     given = os.environ.get("CHROMIUM")

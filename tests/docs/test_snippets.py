@@ -46,7 +46,7 @@ def problems(call: list[str]) -> list[str]:
     """What this call names that the program does not have."""
     command: click.Command = cli
     words = iter(call)
-    context = click.Context(cli)
+    context = click.Context(cli, **cli.context_settings)
     rest: list[str] = []
     for word in words:
         if isinstance(command, click.Group) and not word.startswith("-"):
