@@ -14,6 +14,7 @@ from sill.core.titles import LONGEST, title_from_model, title_of
         pytest.param("```py\nx = 1\n```\nwhy does this fail?", "Why does this fail?", id="code is passed over"),
         pytest.param("```py\nx = 1\n```", "X = 1", id="unless there is nothing else"),
         pytest.param("see [[Garden/Slugs|slugs]] and **act**", "See slugs and act", id="links by what they show"),
+        pytest.param("Look at the chart", "Look at the chart", id="no preamble inside a word"),
         pytest.param("hello", "Hello", id="a greeting alone is a title"),
         pytest.param("  \n\t", "", id="nothing"),
         pytest.param(

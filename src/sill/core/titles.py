@@ -25,7 +25,8 @@ def title_of(question: str, most: int = LONGEST) -> str:
     if not line:
         rows = (one.strip() for one in question.splitlines())
         line = next((row for row in rows if row and not row.startswith(("```", "~~~"))), "")
-    return _titled(_PREAMBLE.sub("", line, count=1) or line, most)
+    before = _PREAMBLE.match(line)
+    return _titled(line[before.end() :] or line if before else line, most)
 
 
 def title_from_model(answer: str, most: int = LONGEST) -> str:

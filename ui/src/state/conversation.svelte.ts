@@ -277,6 +277,8 @@ class Conversation {
       // Only where the chat went on from another place can earlier turns have left its way.
       if (first > 1 && answered?.parent !== last) await this.#loadAll(live.chat);
       await this.#loadPlan();
+      // What the next message needs depends on what this answer left in the window.
+      dispatchEvent(new Event("sill:moved"));
     } catch (error) {
       this.live = null;
       this.state = "failed";
