@@ -23,15 +23,25 @@ def quoted(message: Message, single: frozenset[str]) -> str | None:
     """
     match message.carries:
         case ToolCalls(calls) if len(calls) > 1:
-            uses = [
-                {"recipient_name": f"functions.{call.name}", "parameters": _parsed(call.arguments)}
-                for call in calls
-            ]
-            return neutral_text(message.text) + json.dumps({"tool_uses": uses})
+            return neutral_text(message.text) + together((c.name, c.arguments) for c in calls)
         case ToolResult(call_id=id) if id not in single and not message.text.isascii():
-            return json.dumps(neutral_text(message.text))[1:-1]
+            return escaped(neutral_text(message.text))
         case _:
             return None
+
+
+def together(calls: Iterable[tuple[str, str]]) -> str:
+    """Calls, by name and arguments, as one call of a tool that runs them in parallel."""
+    uses = [
+        {"recipient_name": f"functions.{name}", "parameters": _parsed(arguments)}
+        for name, arguments in calls
+    ]
+    return json.dumps({"tool_uses": uses})
+
+
+def escaped(text: str) -> str:
+    """A result of calls made at once: they are quoted together, and what is not ASCII is billed as escapes."""
+    return text if text.isascii() else json.dumps(text)[1:-1]
 
 
 def _parsed(arguments: str) -> object:

@@ -4,10 +4,10 @@ Three generations: GPT-3.5 and GPT-4 (``cl100k_base``), GPT-4o and GPT-4.1 (``o2
 harmony format of GPT-5 and the reasoning models. The rules below reproduce published and recorded bills.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from ..parallel import escaped, together
 from .chat import IMAGE_TOKENS, Call, Chat, ChatMessage, Measure, ReplySchema, quoted
 from .typescript import Dialect, namespace
 
@@ -37,7 +37,7 @@ def classic(chat: Chat, measure: Measure, dialect: Dialect, *, result: int) -> i
             text, padded = text + "\n", True  # the declarations follow on a new line
         total += IMAGE_TOKENS * message.images
         if message.beside:
-            total += max(measure(text), measure(_escaped(text)))
+            total += max(measure(text), measure(escaped(text)))
             total += 0 if beside else FRAME + measure(PARALLEL)
         else:
             total += FRAME + measure(text) + _author(message, measure, result)
@@ -89,11 +89,7 @@ def _calls(message: ChatMessage, measure: Measure) -> int:
     if len(calls) == 1:
         return measure(f" to=functions.{calls[0].name}") + measure(calls[0].arguments)
     # Several calls are one call of a tool that runs them in parallel, quoted with ASCII escapes.
-    uses = [
-        {"recipient_name": f"functions.{call.name}", "parameters": _parsed(call.arguments)}
-        for call in calls
-    ]
-    return measure(f" to={PARALLEL}") + measure(json.dumps({"tool_uses": uses}))
+    return measure(f" to={PARALLEL}") + measure(together((c.name, c.arguments) for c in calls))
 
 
 def _all_calls(message: ChatMessage) -> tuple[Call, ...]:
@@ -133,15 +129,3 @@ def _shown_value(value: object) -> object:
     if isinstance(value, Mapping):
         return _shown(value)
     return [_shown_value(item) for item in value] if isinstance(value, list) else value
-
-
-def _escaped(text: str) -> str:
-    """Results of calls made at once are quoted together: what is not ASCII was billed as escapes."""
-    return text if text.isascii() else json.dumps(text)[1:-1]
-
-
-def _parsed(arguments: str) -> object:
-    try:
-        return json.loads(arguments)
-    except ValueError:
-        return arguments
