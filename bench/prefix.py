@@ -7,9 +7,9 @@ before turn 7; sent in three ways:
     resend    both files again at the end of every request, after the conversation
     sliding   files first, then the last messages that fit; the oldest message goes when it is full
 
-What differs between the layouts: Sill plans for a window of 8,192 tokens with 512 kept for the reply, so that
-nothing is evicted here (the shipped reserve, 2,048 in such a window, would evict); ``sliding`` has a room of
-4,600, so that it slides, and shows the edited file in its old place; only Sill sends its own system prompt.
+What differs between the layouts: Sill plans for a window of 8,192 tokens with its shipped numbers (512 kept free
+for the reply); ``sliding`` has a room of 4,600, so that it slides, and shows the edited file in its old place; only
+Sill sends its own system prompt.
 
 Then a chat that outgrows its window of 4,096 tokens, with recall and summaries as they are shipped: every third
 question asks for something that has left. Of what the last request showed, ``recall`` says how much the server took
@@ -151,7 +151,7 @@ async def run_sill(server: LocalServer, counter: TokenCounter, script: Script) -
     model = OpenAIModel(server.base_url, server.model_name, server.api_key)
     call = Call(
         server.model_name,
-        replace(PROFILES["chat"], reply=512, temperature=0.0),
+        replace(PROFILES["chat"], temperature=0.0),
         WINDOW,
         compose(load()["chat"], {}),
     )

@@ -5,7 +5,7 @@ from sill.core.messages import Epoch, Message, Sized
 from sill.core.plan import Ask, Item, OverBudget, Plan
 from sill.core.usage import Breakdown, Row, breakdown, plan_from_json, plan_json, refusal
 
-BUDGET = budget(PROFILES["chat"], 4_096)
+BUDGET = budget(PROFILES["chat_ops"], 4_096)
 PLAN = Plan(
     items=(
         Item("system", "system prompt", 200, "kept", "always whole"),

@@ -42,9 +42,13 @@ def profile_numbers(settings: Settings, profile: str) -> Profile:
         found = settings.of_profile(profile, key, type(usual))
         return usual if found is None else found
 
+    # A reserve that somebody set is kept as it was set.
+    asked = settings.of_profile(profile, "reply", int)
+    least = settings.of_profile(profile, "reply_least", int)
     return replace(
         shipped,
         reply=own("reply", shipped.reply),
+        reply_least=shipped.reply_least if asked is None and least is None else least,
         margin=own("margin", shipped.margin),
         system_cap=own("system_cap", shipped.system_cap),
         high=own("high_water", shipped.high),

@@ -100,7 +100,7 @@ class Fitter:
 
     async def as_it_is(self, messages: tuple[WireMessage, ...], wish: Wish) -> Fitted:
         """The client's own messages, counted and nothing else."""
-        request = self._request(messages, wish, self.call.budget.reply)
+        request = self._request(messages, wish, self.call.budget.reply_most)
         counts = await self.counter.count_request(request)
         return Fitted(request, self._certificate(counts.kind, counts.tokens[0]))
 
@@ -159,7 +159,7 @@ class Fitter:
             new = (*turn.before, *_messages(step.hidden), turn.question, *rounds)
             lead = None if frame.system is None else Message("system", frame.system)
             messages = render(lead, walk.turns, plan.epoch, new, self.call.layout)
-            request = self._request(messages, frame.wish, walk.limits.reply)
+            request = self._request(messages, frame.wish, walk.limits.reply_most)
             counts = await self.counter.count_request(request)
             excess = counts.tokens[0] - walk.limits.room
             if excess <= 0:
@@ -222,7 +222,7 @@ class Fitter:
             (system,) = await self.sizer.messages([Message("system", conversation.system)])
         profile = self.call.profile
         if wish.max_tokens is not None:
-            profile = replace(profile, reply=wish.max_tokens)
+            profile = replace(profile, reply=wish.max_tokens, reply_least=None)
         limits = replace(self.call, profile=profile).budget
         # Whose prompt it is may make it as long as it likes; only the window is a limit.
         limits = replace(limits, system_cap=limits.room)

@@ -163,7 +163,8 @@ async def prepare(
         counts = await counter.count_request(request)
         excess = counts.tokens[0] - limits.room
         if excess <= 0:
-            plan = _explained(plan, ask, beside.tools, linked)
+            request = _with_reply(request, call.budget, counts)
+            plan = _explained(plan, ask, beside.tools, linked, request.max_tokens)
             plan = replace(plan, shares=question.shares)
             certificate = _certificate(counter, counts)
             files = _shown(turns, plan)
@@ -238,7 +239,8 @@ async def prepare_round(
         counts = await counter.count_request(request)
         excess = counts.tokens[0] - limits.room
         if excess <= 0:
-            plan = _explained(plan, ask, Toolset(tools, ask.tools), _Linked())
+            request = _with_reply(request, call.budget, counts)
+            plan = _explained(plan, ask, Toolset(tools, ask.tools), _Linked(), request.max_tokens)
             plan = replace(plan, shares=before.plan.shares)
             certificate = _certificate(counter, counts)
             files = _shown(before.turns, plan, sent)
@@ -256,6 +258,11 @@ def _request(call: Call, wire: Sequence[WireMessage], tools: tuple[ToolSchema, .
         tools=tools,
         limit_name=call.limit_name,
     )
+
+
+def _with_reply(request: ChatRequest, limits: Budget, counts: Counts) -> ChatRequest:
+    """The answer may take what the prompt leaves, up to what the profile wants."""
+    return replace(request, max_tokens=max(1, limits.reply_beside(counts.tokens[0])))
 
 
 def _certificate(counter: TokenCounter, counts: Counts) -> Certificate:
@@ -320,8 +327,10 @@ def _linked(call: Call, ask: Ask, book: ledger.Ledger, question: Question) -> _L
 # --- What people are told -------------------------------------------------------------------------
 
 
-def _explained(plan: Plan, ask: Ask, tools: Toolset, linked: _Linked) -> Plan:
-    """The plan with the names of its tools, the reasons for linked documents, and the news."""
+def _explained(plan: Plan, ask: Ask, tools: Toolset, linked: _Linked, reply: int) -> Plan:
+    """The plan with the names of its tools, the reasons for linked documents, the news, and how long the answer
+    may be.
+    """
     items: list[Item] = []
     for item in plan.items:
         if item.kind == "tools":
@@ -333,6 +342,8 @@ def _explained(plan: Plan, ask: Ask, tools: Toolset, linked: _Linked) -> Plan:
             continue
         if item.kind == "question":
             items += _news_items(ask)
+        if item.kind == "reply" and reply > item.tokens:
+            item = replace(item, reason=f"at least this much for the answer; here up to {reply:,}")
         items.append(linked.explained(item))
     return replace(plan, items=tuple(items), tools=tools.names)
 

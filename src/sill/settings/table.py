@@ -34,7 +34,13 @@ _TOOLS_HELP = "let chats read, search and propose by tools; `auto`: all but the 
 
 _PROFILE = {
     **_ENDPOINT,
-    "reply": Spec(int, "tokens kept free for the answer", low=1),
+    "reply": Spec(int, "most tokens of an answer; kept free for it if you set this", low=1),
+    "reply_least": Spec(
+        int,
+        "keep only so many free for the answer, or a sixteenth of the window if that is more; it may still grow to"
+        " `reply` where the prompt leaves room",
+        low=1,
+    ),
     "margin": Spec(int, "tokens kept free beside that, at most a twentieth of the window", low=0),
     "system_cap": Spec(int, "most tokens the system prompt may take", low=64),
     "high_water": Spec(float, "share of the room at which old turns are evicted", low=0.1, high=1),

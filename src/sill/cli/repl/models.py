@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...app import App
+    from ...core.budget import Budget
     from ...settings import Scalar
 
 
@@ -107,7 +108,7 @@ async def profile(session: Session, given: Given) -> None:
     call, budget = app.chat.call, app.chat.call.budget
     say(f"model        {app.model_name}")
     say(f"window       {call.window:,} tokens")
-    say(f"prompt       {budget.room:,} of them, and {budget.reply:,} for the reply")
+    say(f"prompt       {budget.room:,} of them, and {_reply(budget)} for the reply")
     say(f"temperature  {call.profile.temperature:g}")
     say(f"layout       {call.layout}")
     for name in ("system", "tools", "files", "history", "recall"):
@@ -115,6 +116,12 @@ async def profile(session: Session, given: Given) -> None:
     for key, text, source in session.desk.where.settings.shown():
         if key.startswith("profile.chat.") and source != "default":
             say(f"set          {key.removeprefix('profile.chat.')} = {text}  ({source})", dim=True)
+
+
+def _reply(budget: "Budget") -> str:
+    if budget.reply_most <= budget.reply:
+        return f"{budget.reply:,}"
+    return f"at least {budget.reply:,}, up to {budget.reply_most:,},"
 
 
 def _setting(session: Session, word: str) -> "tuple[str, Scalar | None]":
