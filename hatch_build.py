@@ -1,6 +1,7 @@
-"""Puts the built page into the wheel, so that nobody who installs Sill needs Node."""
+"""Puts the built page into the wheel, so that nobody who installs Sill needs Node, and its version."""
 
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,27 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 class PageHook(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Build, unless it is built already. An editable install makes do without."""
-        if version == "editable" or not (Path(self.root) / "ui").is_dir():
+        """Build, unless it is built already. An editable install makes do without: it asks git who it is."""
+        if version == "editable":
             return
+        if self.target_name == "wheel":
+            self._tell_version(build_data)
+        if (Path(self.root) / "ui").is_dir():
+            self._build_page()
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        if self._told:
+            Path(self._told).unlink()
+
+    _told = ""  # a file with the version, while the wheel is built
+
+    def _tell_version(self, build_data: dict[str, Any]) -> None:
+        with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False) as file:
+            file.write(f'VERSION = "{self.metadata.version}"\n')
+        self._told = file.name
+        build_data["force_include"][file.name] = "sill/_built.py"
+
+    def _build_page(self) -> None:
         sys.path.insert(0, str(Path(self.root) / "scripts"))
         try:
             from build_page import BUILT, CannotBuild, build

@@ -2,7 +2,9 @@
 
     python scripts/coverage.py [PYTEST ARGUMENT ...]
 
-Programs that tests start are measured too. The report names the files with the most that is not reached.
+Programs that tests start are measured too, workers and servers included; those that a test kills outright are not. The
+report names the files with the most that is not reached. With SILL_COVERAGE_DATA the measurements are kept in that
+folder, and those of an earlier run there count as well.
 """
 
 import os
@@ -10,6 +12,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,7 +24,7 @@ branch = true
 parallel = true
 source = {source}
 data_file = {data}
-patch = subprocess
+patch = _exit, fork, subprocess
 sigterm = true
 
 [report]
@@ -38,22 +41,21 @@ exclude_also =
 
 
 def main(arguments: list[str]) -> int:
-    with tempfile.TemporaryDirectory() as name:
+    kept = os.environ.get("SILL_COVERAGE_DATA")
+    with nullcontext(kept) if kept else tempfile.TemporaryDirectory() as name:
+        Path(name).mkdir(parents=True, exist_ok=True)
         config = Path(name) / "coverage.ini"
         config.write_text(
             CONFIG.format(source=ROOT / "src" / "sill", data=Path(name) / "data", least=LEAST)
         )
         coverage = [str(Path(sysconfig.get_path("scripts")) / "coverage")]
-        environment = {
-            **os.environ,
-            "COVERAGE_PROCESS_START": str(config),
-            "OMP_WAIT_POLICY": "passive",
-        }
-        pytest = ["-m", "pytest", "-n", "2", "--dist", "worksteal", *arguments]
+        environment = {**os.environ, "OMP_WAIT_POLICY": "passive"}
+        workers = ["-n", "2", "--dist", "worksteal"]
+        pytest = ["-m", "pytest", "-p", "tests.measured", *workers, *arguments]
         code = subprocess.call(
             [*coverage, "run", f"--rcfile={config}", *pytest], cwd=ROOT, env=environment
         )
-        subprocess.call([*coverage, "combine", "-q", f"--rcfile={config}"], cwd=ROOT)
+        subprocess.call([*coverage, "combine", "-q", "--append", f"--rcfile={config}"], cwd=ROOT)
         told = subprocess.call([*coverage, "report", f"--rcfile={config}"], cwd=ROOT)
     return code or told
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sill import __version__
 from sill.adapters.local.supervise import LocalServer
+from sill.version import version
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -59,8 +59,15 @@ def test_the_wheel_holds_the_page_the_prompts_and_the_sample_notes(wheel: Path):
 
 
 @pytest.mark.slow
+def test_the_wheel_is_named_for_the_release_that_comes_next(wheel: Path):
+    now = re.match(r"[\d.]+", version())
+
+    assert now and wheel.name.startswith(f"sill-{now[0]}".rstrip("."))
+
+
+@pytest.mark.slow
 def test_an_installed_sill_answers_explains_itself_and_serves_its_page(
-    installed: Path, tiny_server: LocalServer, tmp_path: Path
+    wheel: Path, installed: Path, tiny_server: LocalServer, tmp_path: Path
 ):
     notes = tmp_path / "notes"
     notes.mkdir()
@@ -79,7 +86,7 @@ def test_an_installed_sill_answers_explains_itself_and_serves_its_page(
             cwd=notes, env=environment, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL,
         )  # fmt: skip
 
-    version, doctor = sill("--version"), sill("doctor")
+    told, doctor = sill("--version"), sill("doctor")
     asked = sill("ask", "What does [[a]] say?", "--json")
     serve = [str(installed / "sill"), "serve", "--port", "0", "--no-open"]
     with subprocess.Popen(serve, cwd=notes, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -96,7 +103,7 @@ def test_an_installed_sill_answers_explains_itself_and_serves_its_page(
         finally:
             server.terminate()
 
-    assert version.stdout == f"sill {__version__}\n"
+    assert told.stdout == f"sill {wheel.name.split('-')[1]}\n"
     assert (doctor.returncode, asked.returncode) in ((0, 0), (0, 1)), doctor.stdout + asked.stderr
     assert '"predicted"' in asked.stdout
     assert (page.status_code, "<title>" in page.text) == (200, True)

@@ -5,9 +5,9 @@
 
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
-
 if TYPE_CHECKING:
+    __version__: str
+
     from .library import Answer as Answer
     from .library import Certificate as Certificate
     from .library import Change as Change
@@ -57,11 +57,15 @@ __all__ = [
     "open",
 ]
 
-# Loaded when they are used: importing sill must cost next to nothing.
+# Loaded when they are used, the version too: importing sill must cost next to nothing.
 _LIBRARY = frozenset(__all__) - {"__version__"}
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from .version import version
+
+        return version()
     if name in _LIBRARY:
         from . import library
 
@@ -70,4 +74,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LIBRARY})
+    return sorted({*globals(), *__all__})

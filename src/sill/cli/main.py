@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import __version__
 from ..errors import SillError, UsageError
 from .manual import ManualContext, with_manual
 
@@ -100,7 +99,14 @@ class LazyGroup(click.Group):
     epilog="Settings: sill.toml in the folder or above it, then the user's own; `sill doctor` shows "
     "each value and where it came from.",
 )
-@click.version_option(__version__, "--version", prog_name="sill", message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda context, _, wanted: _tell_version(context) if wanted else None,
+    help="Show the version and exit.",
+)
 @click.pass_context
 def cli(context: click.Context) -> int:
     """Sill keeps what matters at your model's context window.
@@ -116,6 +122,13 @@ def cli(context: click.Context) -> int:
 
     code = context.invoke(chat)
     return code if isinstance(code, int) else 0
+
+
+def _tell_version(context: click.Context) -> None:
+    from .. import __version__
+
+    click.echo(f"sill {__version__}")
+    context.exit()
 
 
 def main(arguments: list[str] | None = None) -> None:

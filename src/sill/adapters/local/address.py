@@ -18,8 +18,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from ... import __version__
 from ...paths import private, runtime_dir
+from ...version import built
 
 _PROBE_TIMEOUT = 5.0
 
@@ -60,7 +60,7 @@ class Meeting:
 def meeting_for(weights: Path, window: int) -> Meeting:
     """The same for every process of this user that wants these weights in this state with this window."""
     state = weights.stat()
-    named = f"{weights}\0{state.st_size}\0{state.st_mtime_ns}\0{window}\0{__version__}"
+    named = f"{weights}\0{state.st_size}\0{state.st_mtime_ns}\0{window}\0{built()}"
     place = hashlib.sha256(named.encode()).hexdigest()[:16]
     return Meeting(private(private(runtime_dir() / "local") / place))
 

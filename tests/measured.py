@@ -1,0 +1,34 @@
+"""Programs that tests start are measured too, also in an environment of their own: ``pytest -p tests.measured``.
+
+Most tests give a program nothing of ours but its path, so that it behaves as for a stranger. What tells it to measure
+itself would be lost with the rest. Only ``make coverage`` loads this.
+"""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from typing import Any
+
+TOLD_BY = "COVERAGE_PROCESS_CONFIG"
+
+_start = subprocess.Popen.__init__
+_replace = os.execvpe
+
+
+def told(environment: Mapping[str, str] | None) -> Mapping[str, str] | None:
+    """The environment with what tells a program to measure itself; None is ours, which has it."""
+    if environment is None or TOLD_BY not in os.environ:
+        return environment
+    return {TOLD_BY: os.environ[TOLD_BY], **environment}
+
+
+def _measured_start(self: Any, *arguments: Any, env: Any = None, **more: Any) -> None:
+    _start(self, *arguments, env=told(env), **more)
+
+
+def _measured_replace(file: Any, arguments: Any, environment: Any) -> Any:
+    return _replace(file, arguments, told(environment))
+
+
+subprocess.Popen.__init__ = _measured_start  # type: ignore[method-assign]
+os.execvpe = _measured_replace  # type: ignore[assignment]  # a terminal of pexpect
