@@ -8,23 +8,29 @@ from sill.trust import is_loopback, refuse_untrusted, trust
 
 
 def checked(tmp_path, project, environment=None):
+    """The names that were set, if nothing among them needs trust."""
     file = tmp_path / "sill.toml"
     file.write_text(project)
     settings = load(user_file=tmp_path / "none", project_file=file, environment=environment or {})
     refuse_untrusted(settings, file, tmp_path / "state" / "trusted.json")
+    return [(key, source) for key, _, source in settings.shown() if source != "default"]
 
 
 @pytest.mark.parametrize(
-    "project",
+    "project, name",
     [
-        pytest.param("model = 'm'", id="a model name"),
-        pytest.param("base_url = 'http://127.0.0.1:8080/v1'", id="loopback address"),
-        pytest.param("base_url = 'http://[::1]:8080'", id="loopback in IPv6"),
-        pytest.param("[profile.chat]\nbase_url = 'http://localhost:1234'", id="loopback by name"),
+        pytest.param("model = 'm'", "model", id="a model name"),
+        pytest.param("base_url = 'http://127.0.0.1:8080/v1'", "base_url", id="loopback address"),
+        pytest.param("base_url = 'http://[::1]:8080'", "base_url", id="loopback in IPv6"),
+        pytest.param(
+            "[profile.chat]\nbase_url = 'http://localhost:1234'",
+            "profile.chat.base_url",
+            id="loopback by name",
+        ),
     ],
 )
-def test_what_stays_on_the_machine_needs_no_trust(tmp_path, project):
-    checked(tmp_path, project)
+def test_what_stays_on_the_machine_needs_no_trust(tmp_path, project, name):
+    assert [key for key, _ in checked(tmp_path, project)] == [name]
 
 
 @pytest.mark.parametrize(
@@ -65,9 +71,10 @@ def test_what_leaves_the_machine_does(tmp_path, project):
 
 
 def test_what_the_environment_overrides_is_not_asked_about(tmp_path):
-    checked(
-        tmp_path, "base_url = 'https://evil.example'", {"SILL_BASE_URL": "http://chosen.example"}
-    )
+    given = {"SILL_BASE_URL": "http://chosen.example"}
+    found = checked(tmp_path, "base_url = 'https://evil.example'", given)
+
+    assert [key for key, source in found if "SILL_BASE_URL" in source] == ["base_url"]
 
 
 def test_trust_holds_for_exactly_that_content(tmp_path):

@@ -41,7 +41,9 @@ def test_every_note_says_what_it_is_about(vault):
 
 def test_passages_name_the_lines_they_stand_on(vault):
     for question in ("sourdough starter", "frost", "weather station", "oven dome"):
-        for hit in asyncio.run(vault.search(question, 10)):
+        hits = asyncio.run(vault.search(question, 10))
+        assert hits, question
+        for hit in hits:
             text = asyncio.run(vault.read(hit.path))
             lines = text.split("\n")[hit.lines[0] - 1 : hit.lines[1]]
             assert "\n".join(lines).strip() == hit.text

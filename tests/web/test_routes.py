@@ -58,15 +58,17 @@ def test_every_answer_carries_the_security_headers(tmp_path):
     async def check():
         async with serving(tmp_path) as served:
             app = served.site.server.config.app.app
-            for method, path in sorted(set(walk(app.routes))):
-                if method in ("GET", "HEAD") and "{" not in path:
-                    async with served.http.stream(method, path) as answer:
-                        names = answer.headers.keys()
+            every = sorted(set(walk(app.routes)))
+            simple = [(m, path) for m, path in every if m in ("GET", "HEAD") and "{" not in path]
+            assert len(simple) > 15
+            for method, path in simple:
+                async with served.http.stream(method, path) as answer:
+                    names = answer.headers.keys()
 
-                    assert {"content-security-policy", "x-frame-options"} <= set(names), path
-                    assert answer.headers["cache-control"] == "no-store"
-                    assert not [name for name in names if name.startswith("access-control-")]
-                    assert "server" not in names
+                assert {"content-security-policy", "x-frame-options"} <= set(names), path
+                assert answer.headers["cache-control"] == "no-store"
+                assert not [name for name in names if name.startswith("access-control-")]
+                assert "server" not in names
 
     asyncio.run(check())
 
