@@ -427,6 +427,29 @@ def test_a_pinned_turn_stays_through_evictions():
     assert set(shown) == {Pinned(turns[0].id)}
 
 
+@pytest.mark.parametrize("length", [500, 1_500, 6_000])
+def test_a_pinned_turn_stays_while_tools_bring_much(length):
+    note = "words of a long note " * (length // 5)
+    rounds = [*reads(1, "n.md")[:1], *reads(2, "n.md")[:1], *reads(3, "n.md")]
+    answers = [[f"Answer {n}. " + "and more words " * 150] for n in range(4)]
+    model = ScriptedModel(*answers, *rounds)
+
+    async def run() -> None:
+        chat = make_chat(model, notes={"n.md": note})
+        first = await say(chat, None, "The oven takes beech only, whatever I say later.")
+        await chat.store.pin(first.chat, Pin(turn=first.turn))
+        for n in range(3):
+            await say(chat, first.chat, f"Question number {n} about the shed")
+        await say(chat, first.chat, "What does the note say?")
+
+    asyncio.run(run())
+
+    assert len(model.sent) > 5
+    assert [whole(request).count("The oven takes beech only") for request in model.sent] == [
+        1 for _ in model.sent
+    ]
+
+
 def test_what_was_said_before_a_tool_was_called_is_pinned_and_recalled_too():
     call = ToolCall("c1", "read_document", '{"path": "n.md"}')
     said = "The hinges come from Kern in Basel."

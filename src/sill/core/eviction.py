@@ -64,76 +64,73 @@ class Pin:
 
 
 @dataclass(frozen=True, slots=True)
-class _Needs:
-    """What a window costs beside its turns."""
+class Must:
+    """What goes in beside turns and files: ``tokens`` of it, and the pins.
 
-    fixed: int
-    files: tuple[File, ...]
-    pins: Sequence[Pin]
+    The last ``turns`` turns stay wherever they fit the room at all.
+    """
 
-    @property
-    def fresh(self) -> int:
-        """If nothing of it can stay where it is."""
-        files = sum(file.fresh.tokens for file in self.files if file.fresh)
-        return self.fixed + files + sum(pin.sized.tokens for pin in self.pins)
-
-    def gains(self, turns: int) -> list[int]:
-        """What the cost changes by when the window reaches back to each turn."""
-        gains = [0] * (turns + 1)
-        for file in self.files:
-            if file.stay is not None:
-                gains[file.stay.reaches] += file.gain
-        for pin in self.pins:
-            if pin.reaches is not None:
-                gains[pin.reaches] -= pin.sized.tokens
-        return gains
+    tokens: int
+    pins: Sequence[Pin] = ()
+    turns: int = 1
 
 
-def evict(
-    budget: Budget,
-    fixed: int,
-    book: Ledger,
-    wanted: Sequence[Wanted] | None,
-    pins: Sequence[Pin] = (),
-) -> Window:
+def evict(budget: Budget, must: Must, book: Ledger, wanted: Sequence[Wanted] | None) -> Window:
     """The largest window under the low-water mark.
 
     ``wanted`` is None between tool rounds: the question has gone out, so what it said of files must stay true
     without a word more, and no new summary can come with it yet.
 
     Where files and question alone come near that mark, turns may fill half of what is left below the high one:
-    a chat about large files needs a memory too. The latest turn stays whenever it fits at all. Keeping no turn
-    always fits, because admission made sure of it. Old tool results give way before whole turns do; those of the
-    latest turn only where it could not stay otherwise.
+    a chat about large files needs a memory too. The turns that must stay do so whenever they fit at all. Keeping no
+    turn always fits, because admission made sure of it. Old tool results give way before whole turns do; those of the
+    latest turn only where what must stay could not otherwise.
     """
-    needs = _Needs(fixed, _files(book, wanted), pins)
+    files = _files(book, wanted)
     latest = len(book.talk) - 1
     spares = [spare for spare in book.spares if wanted is not None or not spare.is_summary]
     old = [spare for spare in spares if spare.is_replaced or spare.turn < latest]
-    window = _largest(budget, needs, book, old)
-    if window.kept or len(old) == len(spares):
+    window = _largest(budget, must, book, files, old)
+    if window.kept >= must.turns or len(old) == len(spares):
         return window
-    return _largest(budget, needs, book, spares)
+    return _largest(budget, must, book, files, spares)
 
 
-def _largest(budget: Budget, needs: _Needs, book: Ledger, spares: Sequence[Spare]) -> Window:
+def _largest(
+    budget: Budget, must: Must, book: Ledger, files: Sequence[File], spares: Sequence[Spare]
+) -> Window:
     turns = len(book.talk)
     talk = list(book.talk)
     for spare in spares:
         talk[spare.turn] -= spare.saved
-    gains, cost = needs.gains(turns), needs.fresh
+    gains = _gains(turns, files, must.pins)
+    # If nothing of it can stay where it is.
+    cost = must.tokens + sum(pin.sized.tokens for pin in must.pins)
+    cost += sum(file.fresh.tokens for file in files if file.fresh)
     mark = min(budget.high, max(budget.low, (cost + budget.high) // 2))
     kept, tokens = 0, cost
     for count in range(1, turns + 1):
         cost += talk[turns - count] + gains[turns - count]
-        if cost <= mark or (count == 1 and cost <= budget.room):
+        if cost <= mark or (count <= must.turns and cost <= budget.room):
             kept, tokens = count, cost
     first = turns - kept
     return replace(
-        _window(kept, tokens, needs.files, book),
+        _window(kept, tokens, files, book),
         spared=tuple(spare for spare in spares if spare.turn >= first),
-        pins=tuple(pin for pin in needs.pins if pin.reaches is None or pin.reaches < first),
+        pins=tuple(pin for pin in must.pins if pin.reaches is None or pin.reaches < first),
     )
+
+
+def _gains(turns: int, files: Sequence[File], pins: Sequence[Pin]) -> list[int]:
+    """What the cost changes by when the window reaches back to each turn."""
+    gains = [0] * (turns + 1)
+    for file in files:
+        if file.stay is not None:
+            gains[file.stay.reaches] += file.gain
+    for pin in pins:
+        if pin.reaches is not None:
+            gains[pin.reaches] -= pin.sized.tokens
+    return gains
 
 
 def _window(kept: int, tokens: int, files: Sequence[File], book: Ledger) -> Window:
@@ -252,4 +249,6 @@ def _why_sent(file: File, book: Ledger) -> str:
         return "not in the window yet"
     if file.stay is not None:
         return "the turn that carried it was evicted"
+    if not _chain(held):
+        return "renamed; the copy in the window bore its old name"
     return "one fresh copy costs no more than the old one and its changes"

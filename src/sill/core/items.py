@@ -132,6 +132,8 @@ def _pin_items(case: "Case", window: Window) -> Iterator[Item]:
         else:
             why = f"pinned, but its {sized.tokens:,} tokens do not fit what pins may take"
             yield Item("pin", turn, 0, "omitted", why)
+    for turn in case.ask.holds:
+        yield Item("pin", turn, 0, "kept", "pinned; still in the window")
 
 
 def _file_items(case: "Case", window: Window, told: Sequence[Sized]) -> Iterator[Item]:

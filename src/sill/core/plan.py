@@ -13,7 +13,7 @@ from typing import Literal
 from . import ledger
 from .admission import Wanted, admit, in_place
 from .budget import Budget
-from .eviction import Pin, Window, evict
+from .eviction import Must, Pin, Window, evict
 from .items import Fate, Item, Kind, items
 from .ledger import Ledger
 from .messages import Epoch, FileNotice, Pinned, Recall, Sized, Turn
@@ -31,7 +31,8 @@ class Ask:
     ``tools`` and ``overhead`` are the tokens of the tool schemas and of the request itself. ``recalls`` come
     best first. ``notices`` tell of deleted and renamed files. ``summary`` stands for what left the window and
     always goes in; ``pins`` are turns to be shown again where they are not in the window. Between tool rounds,
-    ``sent`` is the hidden context that went out with this question before, and ``rounds`` what was said since.
+    ``sent`` is the hidden context that went out with this question before, and ``rounds`` what was said since;
+    ``holds`` are pinned turns in the window, which cannot be shown again then and so must not leave it.
     """
 
     system: Sized
@@ -44,6 +45,7 @@ class Ask:
     rounds: tuple[Sized, ...] = ()
     summary: Sized | None = None
     pins: tuple[Sized, ...] = ()
+    holds: tuple[str, ...] = ()
     pinned: frozenset[str] = frozenset()  # paths of files that the user pinned
 
     @property
@@ -106,8 +108,10 @@ def plan_context(
     grown = _grow(case, told, wanted)
     if grown is not None:
         return _finish(case, grown, told)
-    window = evict(budget, ask.fixed, book.after(told), None if ask.rounds else wanted, pins)
-    if window.kept < _needed(book):
+    needed = _needed(case)
+    must = Must(ask.fixed, pins, max(1, needed))
+    window = evict(budget, must, book.after(told), None if ask.rounds else wanted)
+    if window.kept < needed:
         return OverBudget(ask.fixed + _standing(book), budget.room, "rounds", _parts(ask))
     return _finish(case, window, ())
 
@@ -146,13 +150,7 @@ def _parts(ask: Ask) -> tuple[tuple[Part, int], ...]:
 
 def _pins(budget: Budget, ask: Ask, turns: Sequence[Turn], epoch: Epoch) -> tuple[Pin, ...]:
     """The pins that fit together into half of what is left below the high-water mark, in their order."""
-    shown: dict[str, int] = {}
-    for index, turn in enumerate(turns):
-        shown[turn.id] = index
-        for position, sized in enumerate(turn.messages):
-            carries = sized.message.carries
-            if isinstance(carries, Pinned) and (turn.id, position) not in epoch.dropped:
-                shown[carries.turn] = index
+    shown = _places(turns, epoch)
     left = max(0, budget.high - ask.fixed) // 2
     pins: list[Pin] = []
     for sized in ask.pins:
@@ -163,6 +161,18 @@ def _pins(budget: Budget, ask: Ask, turns: Sequence[Turn], epoch: Epoch) -> tupl
     return tuple(pins)
 
 
+def _places(turns: Sequence[Turn], epoch: Epoch) -> dict[str, int]:
+    """The latest of the window's turns that shows each turn: it itself, or one where it was pinned."""
+    shown: dict[str, int] = {}
+    for index, turn in enumerate(turns):
+        shown[turn.id] = index
+        for position, sized in enumerate(turn.messages):
+            carries = sized.message.carries
+            if isinstance(carries, Pinned) and (turn.id, position) not in epoch.dropped:
+                shown[carries.turn] = index
+    return shown
+
+
 def _latest(book: Ledger) -> int:
     """Tokens of the latest turn as an eviction would leave it, so that one does not change what is admitted."""
     last = len(book.talk) - 1
@@ -170,15 +180,17 @@ def _latest(book: Ledger) -> int:
     return book.talk[-1] - spared if book.talk else 0
 
 
-def _needed(book: Ledger) -> int:
-    """How many turns must stay because deltas that went out with this question start from them."""
-    present = len(book.talk)
-    reaches = (
+def _needed(case: Case) -> int:
+    """How many turns must stay: deltas that went out with this question start from them, or they are held."""
+    present = len(case.turns)
+    shown = _places(case.turns, case.epoch)
+    pins = (shown[turn] for turn in case.ask.holds)
+    files = (
         min(carrier.turn for carrier in held.carriers)
-        for held in book.held.values()
+        for held in case.book.held.values()
         if held.carriers[-1].turn == present
     )
-    return present - min(reaches, default=present)
+    return present - min((*pins, *files), default=present)
 
 
 def _matters(notice: Sized, book: Ledger) -> bool:
@@ -256,7 +268,7 @@ def _recalls(case: Case, window: Window, first: int) -> tuple[Sized, ...]:
         return ()
     kept = case.turns[first:]
     gone = case.epoch.dropped | {(case.turns[s.turn].id, s.position) for s in window.spared}
-    known = {turn.id for turn in kept}
+    known = {turn.id for turn in kept} | {pin.turn for pin in case.pins}
     for turn in kept:
         for position, sized in enumerate(turn.messages):
             carries = sized.message.carries

@@ -225,6 +225,7 @@ async def prepare_round(
     assert before.ask is not None
     sent = (*before.ask.sent, *before.plan.hidden)
     ask = replace(before.ask, notices=(), recalls=(), sent=sent, rounds=tuple(rounds))
+    ask = replace(ask, holds=_pinned_in_window(before.plan))
     tools = before.request.tools
     limits = call.budget.less(spare)
     new = (*_messages(sent), ask.question.message, *_messages(rounds))
@@ -247,6 +248,12 @@ async def prepare_round(
             return Prepared(plan, request, certificate, new, files, ask, before.turns, call)
         limits = limits.less(excess)
     return OverBudget(counts.tokens[0], limits.room, "rounds", ())
+
+
+def _pinned_in_window(plan: Plan) -> tuple[str, ...]:
+    """The pinned turns that the request shows where they were said, or in an earlier turn's context."""
+    pins = (item for item in plan.items if item.kind == "pin" and item.fate == "kept")
+    return tuple(pin.name for pin in pins if not pin.tokens)
 
 
 def _request(call: Call, wire: Sequence[WireMessage], tools: tuple[ToolSchema, ...]) -> ChatRequest:
