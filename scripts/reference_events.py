@@ -14,7 +14,7 @@ What an answer tells while it is written. The library, the terminal and the page
 
 ## In Python
 
-`chat.ask(…)` of the [library](library.md) yields them, in this order: one `Started` (another takes its place where a
+`chat.stream(…)` of the [library](library.md) yields them, in this order: one `Started` (another takes its place where a
 second endpoint has to be asked), any number of `Delta`, `Thought`, `Notice` and `ToolUsed`, and at the end one
 `Finished`; or one `Refused`, and then nothing is stored.
 

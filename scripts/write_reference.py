@@ -14,6 +14,7 @@ sys.path.insert(0, str(SCRIPTS))
 from reference_events import events_page  # noqa: E402
 from reference_formats import formats_page  # noqa: E402
 from reference_http import routes_page  # noqa: E402
+from reference_library import library_page  # noqa: E402
 
 SETTINGS = """\
 # Settings
@@ -190,6 +191,7 @@ PAGES = {
     "cli.md": cli_page,
     "events.md": events_page,
     "formats.md": formats_page,
+    "library.md": library_page,
     "routes.md": routes_page,
 }
 

@@ -153,6 +153,7 @@ class Workspace:
         return self._turned(redo=False)
 
     def redo(self) -> Change:
+        """Do again what was undone last."""
         return self._turned(redo=True)
 
     def _turned(self, *, redo: bool) -> Change:
