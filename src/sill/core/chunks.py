@@ -91,7 +91,9 @@ def _sections(
         if has_body:
             yield (at, match.start()), tuple(name for _, name in trail)
             at, has_body = match.start(), False
-        level, title = len(match[1]), _CLOSING_MARKS.sub("", " " + match[2]).strip()
+        level, title = len(match[1]), match[2].strip()
+        if title.endswith("#"):
+            title = _CLOSING_MARKS.sub("", " " + title).strip()
         trail = [*(up for up in trail if up[0] < level), (level, title)]
     yield (at, len(text)), tuple(name for _, name in trail)
 

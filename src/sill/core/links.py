@@ -92,10 +92,10 @@ def parse_links(text: str) -> tuple[Link, ...]:
     body = body_start(text)
     code = Regions(code_spans(text, body))
     wiki = list(_wiki_links(text, body, code))
-    found = wiki
-    if "](" in text:
-        taken = Regions([(link.start, link.end) for link in wiki])
-        found = sorted([*wiki, *_markdown_links(text, body, code, taken)], key=_position)
+    if "](" not in text:
+        return tuple(wiki)
+    taken = Regions([(link.start, link.end) for link in wiki])
+    found = sorted([*wiki, *_markdown_links(text, body, code, taken)], key=_position)
     return tuple(_with_lines(text, found[:MOST_LINKS]))
 
 
@@ -115,7 +115,7 @@ def _with_lines(text: str, links: list[Link]) -> Iterator[Link]:
 
 
 def _wiki_links(text: str, body: int, code: Regions) -> Iterator[Link]:
-    count = 0
+    count, line, at = 0, 1, 0
     for match in islice(_WIKI.finditer(text), _MOST_LOOKED_AT):
         start, end = match.span()
         embed = start > 0 and text[start - 1] == "!"
@@ -132,8 +132,9 @@ def _wiki_links(text: str, body: int, code: Regions) -> Iterator[Link]:
         target = parse_target(inside)
         if target is None:
             continue
+        line, at = line + text.count("\n", at, first), first
         yield Link(
-            target.path, 0, first, end, target.headings, target.block,
+            target.path, line, first, end, target.headings, target.block,
             display.strip() if bar else None, embed,
         )  # fmt: skip
         count += 1

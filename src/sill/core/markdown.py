@@ -104,6 +104,8 @@ class Regions:
         self._ends = [end for _, end in spans]
 
     def __contains__(self, position: int) -> bool:
+        if not self._starts:  # most notes have no code
+            return False
         at = bisect_right(self._starts, position) - 1
         return at >= 0 and position < self._ends[at]
 

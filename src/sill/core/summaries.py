@@ -2,9 +2,10 @@
 
 import re
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
-from .frontmatter import properties
+from .frontmatter import Properties, properties
 from .markdown import Regions, body_start, fences
 
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t][^\n]*+$", re.MULTILINE)
@@ -28,16 +29,21 @@ class Summary:
 
 def summarize(text: str, most: int = 200) -> Summary:
     """The front matter's ``summary`` or ``description``, else the first paragraph of prose."""
-    if text.startswith("---") and (written := properties(text).summary):
-        return Summary(shortened(written, most), "property")
+    return summarize_with(properties(text) if text.startswith("---") else Properties(), text, most)
+
+
+def summarize_with(about: Properties, text: str, most: int = 200) -> Summary:
+    """The same, where the text's properties are known."""
+    if about.summary:
+        return Summary(shortened(about.summary, most), "property")
     body = body_start(text)
     head = _HEADING.sub("", text[body : body + _LOOKED_AT])
     code = Regions([(fence.start, fence.end) for fence in fences(head)])
-    found = [one for one in _PARAGRAPH.finditer(head) if one.start() not in code]
-    prose = [one[0] for one in found if not _NOT_PROSE.match(one[0])]
+    found = [one[0] for one in _PARAGRAPH.finditer(head) if one.start() not in code]
+    prose = (one for one in found if not _NOT_PROSE.match(one))
     # A note that is nothing but a list is best told by the list.
-    listed = [_MARK.sub("", one[0]) for one in found if _MARK.match(one[0])]
-    for paragraph in [*prose, *listed]:
+    listed = (_MARK.sub("", one) for one in found if _MARK.match(one))
+    for paragraph in chain(prose, listed):
         if plain := plain_text(paragraph):
             return Summary(shortened(plain, most), "paragraph")
     return Summary("", "none")

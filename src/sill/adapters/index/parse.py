@@ -7,7 +7,7 @@ from ...core.chunks import Passage, passages
 from ...core.frontmatter import inline_tags, properties
 from ...core.links import Link, parse_links
 from ...core.messages import fingerprint
-from ...core.summaries import summarize
+from ...core.summaries import summarize_with
 from ..vault.scan import LARGEST, Entry, is_binary
 
 
@@ -44,7 +44,7 @@ def parse_file(entry: Entry, data: bytes | None) -> Parsed:
         entry,
         " ".join([title, about.title, *about.aliases, *about.tags]).strip(),
         stamp,
-        summarize(text).text,
+        summarize_with(about, text).text,
         tuple(dict.fromkeys([*about.tags, *inline_tags(text)]))[:200],
         about.aliases[:200],
         tuple(passages(text)),
