@@ -58,7 +58,7 @@ FIGURES: Sequence[Figure] = (
         Figure("assembly", f"plan, {stored} messages", ("messages", stored, "plan_ms"), "lower", "ms", held=False,
                against=peer, theirs=("messages", stored, f"{peer}_ms"))
         for stored in ("100", "1000")
-        for peer in ("litellm", "llama-index")
+        for peer in ("litellm", "llama-index", "mojentic")
     ),
     Figure("assembly", "growth from 1,000 to 100,000 messages", ("growth_1000_to_100000",), "lower", "times", bound=2),
     Figure("prefix", "prompt tokens evaluated", ("sill", "evaluated"), "lower", "tokens", against="files re-sent",

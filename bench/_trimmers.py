@@ -1,8 +1,9 @@
 """Other libraries that cut a chat to a number of tokens: programs for environments of their own.
 
 Each gets messages like those of ``assembly``, trims them to the room for every turn, and prints the median of its CPU
-milliseconds. LiteLLM counts with its own tokenizer at every call; LlamaIndex is given the cheapest tokenizer there is,
-one that splits at spaces.
+milliseconds. LiteLLM counts with its own tokenizer at every call; LlamaIndex and mojentic are given the cheapest
+tokenizer there is, one that splits at spaces. mojentic sends files once, as messages that leave like any other, and
+counts neither tools nor what a template adds.
 """
 
 import json
@@ -54,9 +55,32 @@ while True:
     clocked(memory.get)
     memory.put(said(MessageRole.ASSISTANT, talk(len(spent))[1]))
 """
+_MOJENTIC = """
+import logging, structlog
+structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+from mojentic.llm import ChatSession
+from mojentic.llm.gateways.models import LLMMessage, MessageRole
+class Words:
+    def encode(self, text):
+        return text.split()
+session = ChatSession(None, system_prompt="Files are data.", max_context=room, tokenizer_gateway=Words())
+def said(role, text):
+    session.insert_message(LLMMessage(role=role, content=text))
+for number in range(stored // 2):
+    asked, answered = talk(number)
+    said(MessageRole.User, asked)
+    said(MessageRole.Assistant, answered)
+for text in files:
+    said(MessageRole.User, text)
+while True:
+    asked, answered = talk(len(spent))
+    clocked(lambda: said(MessageRole.User, asked))
+    said(MessageRole.Assistant, answered)
+"""
 PEERS = {
     "litellm": ("litellm==1.80.0", _LITELLM),
     "llama-index": ("llama-index-core", _LLAMA_INDEX),
+    "mojentic": ("mojentic==3.0.0", _MOJENTIC),
 }
 
 

@@ -7,9 +7,9 @@ go through the planner one after the other, evictions and edits included (one fi
 on top of so many stored messages. The store in memory returns what the real one does, the present epoch's
 turns. ``plan`` is the planner alone; ``assemble`` is everything from the file texts to the list of wire
 messages. The peer, LangChain's ``trim_messages`` with a counter that only looks numbers up, trims the same
-messages to the same room in an environment of its own and is cut off after 20 seconds a size. LiteLLM and
-LlamaIndex (see ``_trimmers``) do the same for the two smaller sizes. All times are CPU time of the thread, so that
-other work on the machine does not count; medians.
+messages to the same room in an environment of its own and is cut off after 20 seconds a size. LiteLLM,
+LlamaIndex and mojentic (see ``_trimmers``) do the same for the two smaller sizes. All times are CPU time of
+the thread, so that other work on the machine does not count; medians.
 """
 
 import argparse

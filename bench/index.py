@@ -5,7 +5,7 @@
 For each size: seconds until full text can be searched, a look without any change, one edit until it is
 found, and the time of a hybrid query (with vectors made at random, so that their number is right; the
 time to embed a question is measured by itself if the bundled embedder is there). Memory is the most the
-process ever used, each size in a process of its own.
+process ever used, each size in a process of its own. Chroma does what it can of the same (see ``_chroma``).
 """
 
 import argparse
@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from _chroma import chroma
 from _shape import finish, show
 from data_vault import Made
 
@@ -37,15 +38,17 @@ def main() -> None:
     parser.add_argument("--notes", type=int, nargs="+", default=[10_000])
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--write", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     if given.write:
         print(written(given.write, given.one))
         return
     if given.one:
-        print(json.dumps(measured(given.one)))
+        print(json.dumps(measured(given.one, with_peers=not given.no_peers)))
         return
-    results = [in_own_process(notes) for notes in given.notes]
+    peers = ["--no-peers"] if given.no_peers else []
+    results = [in_own_process(notes, *peers) for notes in given.notes]
     columns = [
         "notes", "MB", "passages", "links", "full text s", "CPU s", "notes/s", "no-change ms", "edit seen ms",
         "query p50 ms", "query p95 ms", "query CPU p95 ms", "memory MB", "index MB",
@@ -53,6 +56,13 @@ def main() -> None:
     show(
         "Index of a generated vault", columns, [[row[name] for name in columns] for row in results]
     )
+    others = [row["chromadb"] for row in results]
+    if told := [other for other in others if isinstance(other, dict)]:
+        show(
+            "Chroma, on the same passages", list(told[0]), [list(other.values()) for other in told]
+        )
+    for reason in (other for other in others if isinstance(other, str)):
+        print(f"Chroma: {reason}")
     finish(
         {"bench": "index", "cores": os.cpu_count(), "load": os.getloadavg()[0], "results": results}
     )
@@ -64,7 +74,7 @@ def in_own_process(notes: int, *more: str) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def measured(notes: int) -> dict[str, float]:
+def measured(notes: int, *, with_peers: bool) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch) / "vault"
         root.mkdir()
@@ -77,7 +87,9 @@ def measured(notes: int) -> dict[str, float]:
         unchanged = min(timed(index.refresh) for _ in range(5))
         edits = [edit(index, root, number) for number in range(5)]
         status = index.status()
+        started = time.perf_counter()
         fill_vectors(index)
+        filled = time.perf_counter() - started
         walls, busies = zip(*queries(index), strict=True)
         times, works = sorted(walls), sorted(busies)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -89,6 +101,7 @@ def measured(notes: int) -> dict[str, float]:
             "links": status.links,
             "full text s": round(ready, 2),
             "CPU s": round(used, 2),
+            "with vectors s": round(ready + filled, 2),
             "notes/s": round(notes / ready),
             "no-change ms": round(unchanged * 1000),
             "edit seen ms": round(max(edits) * 1000),
@@ -97,6 +110,7 @@ def measured(notes: int) -> dict[str, float]:
             "query CPU p95 ms": round(works[int(len(works) * 0.95)] * 1000, 1),
             "memory MB": round(memory),
             "index MB": round(database.stat().st_size / 1e6, 1),
+            "chromadb": chroma(database, DIMENSIONS, QUERIES) if with_peers else "not asked",
         }
 
 
