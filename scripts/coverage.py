@@ -23,6 +23,7 @@ CONFIG = """\
 branch = true
 parallel = true
 source = {source}
+omit = */sample/*
 data_file = {data}
 patch = _exit, fork, subprocess
 sigterm = true
