@@ -6,22 +6,22 @@ behind, and the next run goes on with the rest.
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
 
-from ...core.resolve import key, name_key
-from ..vault.scan import Entry, Scan, read_inside
+from ..vault.scan import Entry, Scan
 from . import bulk
-from .parse import Parsed, parse_file, passage_hash
+from .readers import read_all
+from .rows import FileRows
 from .schema import writing
 
 Progress = Callable[[int, int], None]  # done, of how many
 
-_BATCH_FILES = 1_000
-_BATCH_BYTES = 4_000_000
+_BATCHES_AT_ONCE = 8  # of what is read, in one transaction
+_FORGOTTEN_AT_ONCE = 1_000
 T = TypeVar("T")
 
 
@@ -68,73 +68,53 @@ def _read_and_write(
     connection: sqlite3.Connection, root: Path, changed: Sequence[Entry], progress: Progress | None
 ) -> None:
     done = 0
-    # SQLite works without the interpreter's lock: one batch is written while the next is read.
-    with ThreadPoolExecutor(1) as writer:
-        writing: Future[None] | None = None
-        for batch in _batches(changed):
-            parsed = [parse_file(entry, _data(root, entry)) for entry in batch]
-            if writing is not None:
-                writing.result()
-            writing = writer.submit(take_in, connection, parsed)
-            done += len(batch)
-            if progress:
-                progress(done, len(changed))
-        if writing is not None:
-            writing.result()
+    with closing(read_all(root, changed)) as batches:
+        while first := next(batches, None):
+            with writing(connection):
+                for files in chain([first], islice(batches, _BATCHES_AT_ONCE - 1)):
+                    take_in(connection, files)
+                    done += len(files)
+                    if progress:
+                        progress(done, len(changed))
 
 
-def take_in(connection: sqlite3.Connection, files: Sequence[Parsed]) -> None:
-    """Replace what the index says about these files, in one transaction."""
-    with writing(connection):
-        _drop(connection, [parsed.entry.path for parsed in files])
-        # Ids of passages are handed out once and never again: whoever holds one can tell that it is gone.
-        (last,) = connection.execute(
-            "SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'passages'), 0))"
-        ).fetchone()
-        rows, links, aliases = [], [], []
-        for parsed in files:
-            file = _insert_file(connection, parsed)
-            for passage in parsed.passages:
-                headings = "\n".join(passage.headings)
-                rows.append(
-                    (file, *passage.lines, parsed.title, headings, _clean(passage.text),
-                     passage_hash(headings, passage.text))
-                )  # fmt: skip
-            for link in parsed.links:
-                links.append(
-                    (file, link.line, name_key(link.target), link.target, "\n".join(link.headings),
-                     link.block, link.display, link.embed, link.markdown)
-                )  # fmt: skip
-            aliases += [(key(alias), alias, file) for alias in parsed.aliases]
-        connection.executemany(
-            "INSERT INTO passages (file, first, last, title, headings, text, hash) VALUES (?,?,?,?,?,?,?)",
-            rows,
-        )
-        connection.execute(
-            "INSERT INTO words (rowid, title, headings, text)"
-            " SELECT id, title, headings, text FROM passages WHERE id > ?",
-            (last,),
-        )
-        connection.executemany("INSERT INTO links VALUES (?,?,?,?,?,?,?,?,?)", links)
-        connection.executemany("INSERT INTO aliases VALUES (?,?,?)", aliases)
+def take_in(connection: sqlite3.Connection, files: Sequence[FileRows]) -> None:
+    """Replace what the index says about these files, in the transaction that is open."""
+    _drop(connection, [one.path for one in files])
+    # Ids of passages are handed out once and never again: whoever holds one can tell that it is gone.
+    last_passage, last_file = connection.execute(
+        "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'passages'), 0),"
+        " coalesce((SELECT max(id) FROM files), 0)"
+    ).fetchone()
+    numbered = list(enumerate(files, start=last_file + 1))
+    connection.executemany(
+        "INSERT INTO files (id, path, kind, size, mtime, inode, fingerprint, summary, tags, problem)"
+        " VALUES (?,?,?,?,?,?,?,?,?,?)",
+        [(id, *one.file) for id, one in numbered],
+    )
+    connection.executemany(
+        "INSERT INTO passages (file, first, last, title, headings, text, hash) VALUES (?,?,?,?,?,?,?)",
+        [(id, *row) for id, one in numbered for row in one.passages],
+    )
+    connection.execute(
+        "INSERT INTO words (rowid, title, headings, text)"
+        " SELECT id, title, headings, text FROM passages WHERE id > ?",
+        (last_passage,),
+    )
+    connection.executemany(
+        "INSERT INTO links VALUES (?,?,?,?,?,?,?,?,?)",
+        [(id, *row) for id, one in numbered for row in one.links],
+    )
+    connection.executemany(
+        "INSERT INTO aliases (file, key, alias) VALUES (?,?,?)",
+        [(id, *row) for id, one in numbered for row in one.aliases],
+    )
 
 
 def forget(connection: sqlite3.Connection, paths: Sequence[str]) -> None:
-    for batch in _taken(paths, _BATCH_FILES):
+    for batch in _taken(paths, _FORGOTTEN_AT_ONCE):
         with writing(connection):
             _drop(connection, batch)
-
-
-def _insert_file(connection: sqlite3.Connection, parsed: Parsed) -> int:
-    entry = parsed.entry
-    cursor = connection.execute(
-        "INSERT INTO files (path, kind, size, mtime, inode, fingerprint, summary, tags, problem)"
-        " VALUES (?,?,?,?,?,?,?,?,?)",
-        (entry.path, entry.kind, entry.size, entry.mtime, entry.inode, parsed.fingerprint,
-         _clean(parsed.summary), " " + " ".join(parsed.tags) + " ", parsed.problem),
-    )  # fmt: skip
-    assert cursor.lastrowid is not None
-    return cursor.lastrowid
 
 
 def _drop(connection: sqlite3.Connection, paths: Sequence[str]) -> None:
@@ -155,27 +135,6 @@ def _drop(connection: sqlite3.Connection, paths: Sequence[str]) -> None:
         for table in ("passages", "links", "aliases"):
             connection.execute(f"DELETE FROM {table} WHERE file IN ({files})")
         connection.execute(f"DELETE FROM files WHERE id IN ({files})")
-
-
-def _data(root: Path, entry: Entry) -> bytes | None:
-    return None if entry.kind == "attachment" else read_inside(root, entry.path)
-
-
-def _clean(text: str) -> str:
-    return text if text.isascii() else text.encode(errors="replace").decode()
-
-
-def _batches(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
-    batch: list[Entry] = []
-    size = 0
-    for entry in entries:
-        batch.append(entry)
-        size += 0 if entry.kind == "attachment" else entry.size
-        if len(batch) >= _BATCH_FILES or size >= _BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
 
 
 def _taken(items: Iterable[T], count: int) -> Iterator[list[T]]:
