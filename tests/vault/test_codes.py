@@ -55,6 +55,31 @@ def test_codes_find_what_comparing_everything_finds(stored):
     assert sum(found) >= 0.99 * 50 * len(questions)
 
 
+def test_many_vectors_are_chosen_by_their_codes_and_compared_in_memory(tmp_path):
+    connection = schema.connect(tmp_path / "index.sqlite")
+    rows = grouped(9_000, 60, seed=1)
+    connection.execute(
+        "INSERT INTO files (id, path, kind, size, mtime, inode) VALUES (1,'a','',0,0,0)"
+    )
+    connection.executemany(
+        "INSERT INTO passages (id, file, first, last, title, headings, text, hash)"
+        " VALUES (?, 1, 1, 1, '', '', '', ?)",
+        [(number, number) for number in range(9_000)],
+    )
+    vectors.keep(connection, "m", enumerate(rows))
+    many = Vectors("m")
+    questions = grouped(20, 60, seed=2)
+
+    found = [set(many.nearest(connection, question, 50)) for question in questions]
+
+    best = [set(numpy.argsort(-(rows @ question))[:50].tolist()) for question in questions]
+    assert sum(len(a & b) for a, b in zip(found, best, strict=True)) >= 0.98 * 50 * len(questions)
+    connection.execute("DELETE FROM vectors")  # what is compared is in memory
+    (first, cosine), *_ = many.nearest(connection, rows[41], 3).items()
+    assert (first, cosine) == (41, pytest.approx(1.0, abs=2e-3))
+    connection.close()
+
+
 def test_the_cosines_are_exact(stored):
     connection, rows = stored
     coded = Vectors("m", all_at_once=1_000)

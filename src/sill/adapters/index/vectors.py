@@ -11,7 +11,8 @@ from .parse import embedded_text
 _BLOCK = 16_384  # rows that are loaded at once
 _BEFORE_ALL = -(2**63)
 ALL_AT_ONCE = 100_000  # rows that are kept whole in memory; past that only their codes are
-CANDIDATES = 2_048  # rows that are compared exactly where only codes are kept
+_CODED = 8_192  # rows from where on codes choose which ones are compared exactly
+CANDIDATES = 2_048  # of those
 
 
 class Vectors:
@@ -23,8 +24,10 @@ class Vectors:
         self._last = 0
         self._count = 0
         self._hashes: Any = None  # numpy int64, with room to grow
-        self._matrix: Any = None  # numpy float32, one row of length 1 for each hash; or None and
-        self._codes: Codes | None = None  # the codes of the same rows
+        self._matrix: Any = (
+            None  # numpy float32, one row of length 1 for each hash, as long as they are few
+        )
+        self._codes: Codes | None = None  # of the same rows, as soon as they are many
         self._by_hash: Any = None  # numpy: the rows in the order of their hashes
 
     def nearest(
@@ -92,14 +95,15 @@ class Vectors:
 
     def _add(self, matrix: Any, total: int) -> None:
         """Behind the rows there are; ``total`` is how many there will be."""
-        if self._codes is None and total > self._most:
+        if self._codes is None and total > min(_CODED, self._most):
             first = matrix if self._matrix is None else self._matrix[: self._count]
             self._codes = Codes(first.mean(axis=0, dtype="float32"), total)
             if self._matrix is not None:
                 self._codes.add(first)
-                self._matrix = None
         if self._codes is not None:
             self._codes.add(matrix)
+        if total > self._most:
+            self._matrix = None
             return
         self._matrix = _with_room(self._matrix, self._count, total, matrix.shape[1])
         self._matrix[self._count : self._count + len(matrix)] = matrix
@@ -117,12 +121,9 @@ class Vectors:
         elif among is not None:
             rows, scores = among, self._matrix[among] @ question
         else:
-            rows, scores = None, self._matrix[: self._count] @ question
-            if len(scores) > CANDIDATES:
-                rows = numpy.argpartition(-scores, CANDIDATES)[:CANDIDATES]
-                scores = scores[rows]
+            rows, scores = numpy.arange(self._count), self._matrix[: self._count] @ question
         order = numpy.argsort(-scores, kind="stable")
-        return self._hashes[order if rows is None else rows[order]], scores[order]
+        return self._hashes[rows[order]], scores[order]
 
     def _rows(self, hashes: Iterable[int]) -> Any:
         """The rows of these hashes, as far as there are any."""
@@ -140,8 +141,9 @@ class Vectors:
         """The vectors of these rows."""
         import numpy
 
-        if self._codes is None:
+        if self._matrix is not None:
             return self._matrix[rows]
+        assert self._codes is not None
         hashes = self._hashes[rows].tolist()
         marks = ",".join(map(str, hashes))
         found = dict(
