@@ -61,12 +61,11 @@ class Vectors:
         self, connection: sqlite3.Connection, hashes: Iterable[int], vector: Sequence[float]
     ) -> dict[int, float]:
         """Cosine of the passages with these hashes, as far as they are embedded and loaded."""
-        import numpy
 
         if self._count == 0:
             return {}
         rows = self._rows(hashes)
-        scores = self._exact(connection, rows) @ numpy.asarray(vector, dtype=numpy.float32)
+        scores = _cosines(self._exact(connection, rows), vector)
         return dict(zip(self._hashes[rows].tolist(), scores.tolist(), strict=True))
 
     def load(self, connection: sqlite3.Connection) -> None:
@@ -114,14 +113,13 @@ class Vectors:
         """Hashes and cosines of the rows that may be closest, best first."""
         import numpy
 
-        question = numpy.asarray(vector, dtype=numpy.float32)
         if self._codes is not None:
             rows = self._codes.closest(vector, CANDIDATES, among)
-            scores = self._exact(connection, rows) @ question
+            scores = _cosines(self._exact(connection, rows), vector)
         elif among is not None:
-            rows, scores = among, self._matrix[among] @ question
+            rows, scores = among, _cosines(self._matrix[among], vector)
         else:
-            rows, scores = numpy.arange(self._count), self._matrix[: self._count] @ question
+            rows, scores = numpy.arange(self._count), _cosines(self._matrix[: self._count], vector)
         order = numpy.argsort(-scores, kind="stable")
         return self._hashes[rows[order]], scores[order]
 
@@ -156,6 +154,16 @@ class Vectors:
         stored = b"".join(found.get(hash, none) for hash in hashes)
         vectors = numpy.frombuffer(stored, dtype=numpy.float16).reshape(len(hashes), -1)
         return vectors.astype(numpy.float32)
+
+
+def _cosines(rows: Any, vector: Sequence[float]) -> Any:
+    """Of rows of length 1 and a vector of length 1.
+
+    Not by ``@``: the threads behind it keep a core busy long after so little work is done.
+    """
+    import numpy
+
+    return numpy.einsum("ij,j->i", rows, numpy.asarray(vector, dtype=numpy.float32))
 
 
 def _with_room(array: Any, used: int, rows: int, *shape: int) -> Any:
