@@ -7,6 +7,15 @@ from pathlib import Path
 from sill.paths import cache_dir
 
 
+def peer_or_none(name: str, *requirements: str) -> Path | None:
+    """The same as ``peer_python``; None, told on standard error, where it cannot be installed."""
+    try:
+        return peer_python(name, *requirements)
+    except (OSError, subprocess.CalledProcessError):
+        print(f"bench: {', '.join(requirements)} could not be installed", file=sys.stderr)
+        return None
+
+
 def peer_python(name: str, *requirements: str) -> Path:
     """The Python of an environment that has ``requirements``; made the first time."""
     place = cache_dir() / "bench" / name

@@ -96,7 +96,7 @@ def trimmed(name: str, stored: int, room: int, seconds: int) -> float | str:
             timeout=6 * seconds,
         )
     except subprocess.CalledProcessError:
-        return "not installed"
+        return "could not be installed"
     except subprocess.TimeoutExpired:
         return f"over {seconds} s"
     return float(json.loads(done.stdout)["ms"]) if done.returncode == 0 else "failed"

@@ -21,7 +21,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from _peers import peer_python
+from _peers import peer_or_none
 from _shape import finish, show
 from store import CALL, build_long_chat
 
@@ -153,15 +153,15 @@ def main() -> None:
         asyncio.run(build(long, WARM, options.messages))
         asyncio.run(build(long, 1, options.long))
         longest = measured(long)
-    theirs = None if options.no_peers else peer(said)
+    theirs = "not asked" if options.no_peers else peer(said)
     bare = sum(len(text.encode()) for chat in said[WARM:] for text in chat) / options.chats / 1024
     rows: list[tuple[object, ...]] = [
         ("Sill, a chat", f"{per_chat(ours):,.1f}"),
         (f"Sill, a chat of {options.long:,} messages", f"{per_chat(longest):,.1f}"),
         ("its texts alone", f"{bare:,.1f}"),
     ]
-    if theirs is not None:
-        rows.append(("langchain-core, a chat", f"{theirs:,.1f}"))
+    others = round(theirs, 1) if isinstance(theirs, float) else theirs
+    rows.append(("langchain-core, a chat", f"{others:,}" if isinstance(others, float) else others))
     rows.append(("Sill, the whole process", f"{ours['after'] / 1024:,.0f}"))
     show(f"Kilobytes of memory, {options.messages} messages a chat", ("", "KB"), rows)
     finish(
@@ -172,14 +172,17 @@ def main() -> None:
             "kb_of_long_chat": round(per_chat(longest), 1),
             "long_messages": options.long,
             "text_kb_per_chat": round(bare, 1),
-            "langchain_kb_per_chat": None if theirs is None else round(theirs, 1),
+            "langchain_kb_per_chat": others,
             "process_mb": round(ours["after"] / 2**20, 1),
         }
     )
 
 
-def peer(said: list[list[str]]) -> float | None:
-    python = peer_python("langchain", "langchain-core")
+def peer(said: list[list[str]]) -> float | str:
+    """Kilobytes, or why there is no number."""
+    python = peer_or_none("langchain", "langchain-core")
+    if python is None:
+        return "could not be installed"
     done = subprocess.run(
         [str(python), "-c", PEER, str(WARM)],
         input="\n".join(json.dumps(chat) for chat in said),
@@ -188,7 +191,7 @@ def peer(said: list[list[str]]) -> float | None:
     )
     if done.returncode != 0:
         print(f"bench: langchain-core failed: {done.stderr[-400:]}", file=sys.stderr)
-        return None
+        return "failed"
     return per_chat(json.loads(done.stdout))
 
 
