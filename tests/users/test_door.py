@@ -242,6 +242,34 @@ def test_only_so_many_answers_at_once(tmp_path):
     assert (refused.status_code, refused.headers["retry-after"]) == (429, "5")
 
 
+def test_starts_at_the_same_moment_do_not_share_a_place(tmp_path):
+    """A question's place is held until its answer ends, not until its request does."""
+
+    async def check(provider):
+        flags = {**over(provider), "profile.chat.tools": "false"}
+        async with (
+            shared(tmp_path, PEOPLE, flags, PerUser(streams=3)) as place,
+            place.client("bob") as bob,
+        ):
+
+            async def ask():
+                return await bob.post("/api/v1/turns", json={"text": "hello"})
+
+            first = await ask()
+            many = await asyncio.gather(*(ask() for _ in range(6)))
+            turns = [one.json()["turn"] for one in (first, *many) if one.status_code == 202]
+            for turn in turns:
+                await bob.post(f"/api/v1/turns/{turn}/stop")
+            again = await asyncio.gather(*(ask() for _ in range(4)))
+            return [[one.status_code for one in some] for some in ([first], many, again)]
+
+    with FaultProvider([head(), said("slow"), Hang()]) as provider:
+        first, many, again = run(check(provider))
+
+    assert (first, sorted(many)) == ([202], [202, 202, 429, 429, 429, 429])
+    assert sorted(again) == [202, 202, 202, 429]
+
+
 def _until(condition, seconds=20):
     end = time.monotonic() + seconds
     while not condition():
@@ -266,7 +294,7 @@ def test_only_its_owner_can_stop_a_turn(tmp_path):
             return foreign, running, own
 
     with FaultProvider([head(), said("slow"), Hang()]) as provider:
-        assert run(check(provider)) == (404, [False], {"stopped": True})
+        assert run(check(provider)) == (404, [False], {"stopped": True, "state": "stopped"})
 
 
 def test_each_user_has_a_day_of_their_own(tmp_path):

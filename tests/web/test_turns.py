@@ -135,7 +135,7 @@ def test_stop_closes_the_connection_to_the_model_and_keeps_what_came(tmp_path):
                         stopped = await served.http.post(
                             f"/api/v1/turns/{asked['turn']}/stop", json={}
                         )
-                        assert stopped.json() == {"stopped": True}
+                        assert stopped.json() == {"stopped": True, "state": "stopped"}
             events = parse(body)
             hung_up = await asyncio.to_thread(served.provider.hung_up.wait, 5)
             again = await served.http.post(f"/api/v1/turns/{asked['turn']}/stop", json={})
@@ -143,7 +143,7 @@ def test_stop_closes_the_connection_to_the_model_and_keeps_what_came(tmp_path):
 
             assert (events[-1].data["outcome"], events[-1].data["text"]) == ("cancelled", "Half of")
             assert hung_up
-            assert again.json() == {"stopped": False}
+            assert again.json() == {"stopped": False, "state": "ended"}
             assert (turn["status"], turn["answer"]) == ("cancelled", "Half of")
 
     asyncio.run(check())
@@ -245,14 +245,24 @@ def test_shutting_down_ends_streams_and_keeps_what_came(tmp_path):
             events = await reading
         async with serving(tmp_path) as served:
             turn = (await served.http.get(f"/api/v1/turns/{asked['turn']}")).json()
+            resumed = await served.events(asked["turn"], events[-2].id)
+            history = (await served.http.get(f"/api/v1/chats/{asked['chat']}/turns")).json()
 
-        assert (events[-1].name, events[-1].data["text"]) == ("finished", "Half of")
+        told = ("finished", "interrupted", "the server was stopped; what came is kept", "Half of")
+        assert _ending(events[-1]) == told
+        assert [_ending(event) for event in resumed] == [told]
+        assert history["head"] == asked["turn"]  # what came counts as said
         assert [e.data["text"] for e in events if e.name == "notice"] == [
             "the server is shutting down; what came is kept"
         ]
-        assert (turn["status"], turn["answer"]) == ("cancelled", "Half of")
+        assert (turn["status"], turn["answer"]) == ("interrupted", "Half of")
 
     asyncio.run(check())
+
+
+def _ending(event):
+    data = event.data
+    return event.name, data["outcome"], data["reason"], data["text"]
 
 
 def test_a_question_is_planned_without_being_sent(tmp_path):

@@ -10,10 +10,13 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 
 from ..core.plan import Plan
+from ..engine.asking import INTERRUPTED
 from ..engine.events import Delta, Event, Finished, Notice, Refused, Started, Thought
+from ..engine.streams import Stop
 from ..errors import SillError
 
 MOST_TURNS = 100  # in flight at once
@@ -58,8 +61,20 @@ class Failed:
     error: SillError
 
 
-Told = Event | Failed
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """The program ends, and the answer with it: it is stored as interrupted, with what came."""
+
+    finished: Finished
+
+
+Told = Event | Failed | Interrupted
+LAST = Finished | Refused | Failed | Interrupted
 Marked = tuple[Mark, Told]
+
+
+begun_here: ContextVar["list[Running] | None"] = ContextVar("begun_here", default=None)
+"""Whoever sets it to a list finds there the turns that were begun in its context."""
 
 
 @dataclass(slots=True)
@@ -67,7 +82,7 @@ class Running:
     """One turn, from its first event on. ``ids`` are all turns it was stored as, the last one holds."""
 
     owner: str
-    stop: asyncio.Event = field(default_factory=asyncio.Event)
+    stop: Stop = field(default_factory=Stop)
     ids: list[str] = field(default_factory=list)
     chat: str = ""
     text: str = ""
@@ -78,6 +93,8 @@ class Running:
     _arrivals: deque[float] = field(default_factory=lambda: deque(maxlen=TEXTS_PER_SECOND + 1))
     _others: list[tuple[int, Told]] = field(default_factory=list)  # where in the text, and what
     _waiting: set[asyncio.Future[None]] = field(default_factory=set)
+    _after: list[Callable[[], None]] = field(default_factory=list)
+    is_over: bool = False  # its last event was told
 
     def take(self, event: Told) -> None:
         match event:
@@ -90,7 +107,21 @@ class Running:
                 self._others.append((len(self.text), event))
         if isinstance(event, Delta | Thought):
             self._arrivals.append(self.clock())
+        if isinstance(event, LAST):
+            self._be_over()
         self._wake()
+
+    def when_over(self, call: Callable[[], None]) -> None:
+        """Call it once the last event is told; at once if it was."""
+        if self.is_over:
+            call()
+        else:
+            self._after.append(call)
+
+    def _be_over(self) -> None:
+        self.is_over = True
+        while self._after:
+            self._after.pop()()
 
     @property
     def plan(self) -> Plan | None:
@@ -105,6 +136,7 @@ class Running:
 
     def end(self, now: float) -> None:
         self.is_ended, self.ended_at = True, now
+        self._be_over()
         self._wake()
 
     def since(self, mark: Mark) -> list[Marked]:
@@ -128,30 +160,26 @@ class Running:
     async def follow(self, mark: Mark) -> AsyncGenerator[Marked, None]:
         """Everything after the mark until the turn has ended; text at most twenty times a second."""
         self.readers += 1
+        told_at = 0.0
         try:
-            async with aclosing(self._follow(mark)) as marked:
-                async for one in marked:
-                    yield one
+            while True:
+                is_last = self.is_ended
+                for seen, event in self.since(mark):
+                    mark = seen
+                    if isinstance(event, Delta | Thought):
+                        told_at = self.clock()
+                    is_last = is_last or isinstance(event, LAST)
+                    yield seen, event
+                    del seen, event  # who waits for long holds nothing
+                if is_last:
+                    return
+                if self.mark == mark and not self.is_ended:
+                    await self._news()
+                pause = FAST if self._is_fast(self.clock()) else SLOW
+                if (wait := told_at + pause - self.clock()) > 0 and not self.is_ended:
+                    await asyncio.sleep(wait)
         finally:
             self.readers -= 1
-
-    async def _follow(self, mark: Mark) -> AsyncGenerator[Marked, None]:
-        told_at = 0.0
-        while True:
-            is_last = self.is_ended
-            for seen, event in self.since(mark):
-                mark = seen
-                if isinstance(event, Delta | Thought):
-                    told_at = self.clock()
-                is_last = is_last or isinstance(event, Finished | Refused | Failed)
-                yield seen, event
-            if is_last:
-                return
-            if not self.since(mark) and not self.is_ended:
-                await self._news()
-            pause = FAST if self._is_fast(self.clock()) else SLOW
-            if (wait := told_at + pause - self.clock()) > 0 and not self.is_ended:
-                await asyncio.sleep(wait)
 
     def _is_fast(self, now: float) -> bool:
         """More than twenty pieces came within a second: readers get several at a time."""
@@ -227,6 +255,8 @@ class Turns:
         self._tasks[task] = running
         task.add_done_callback(lambda done: self._tasks.pop(done, None))
         refused = await asyncio.shield(begun)
+        if refused is None and (here := begun_here.get()) is not None:
+            here.append(running)
         return running if refused is None else refused
 
     async def _run(
@@ -237,7 +267,8 @@ class Turns:
     ) -> None:
         try:
             async with aclosing(events):
-                async for event in events:
+                async for told in events:
+                    event = _as_ended(told, running.stop)
                     running.take(event)
                     for observe in self.observers:
                         observe(running, event)
@@ -247,7 +278,7 @@ class Turns:
                             begun.set_result(None)
                     elif isinstance(event, Refused) and not begun.done():
                         begun.set_result(event)
-                    elif isinstance(event, Finished) and not begun.done():
+                    elif isinstance(event, Finished | Interrupted) and not begun.done():
                         begun.set_result(None)
         except Exception as error:
             if not begun.done():
@@ -263,9 +294,9 @@ class Turns:
             running.end(self.clock())
 
     def hurry(self) -> None:
-        """Stop whatever is in flight, for everybody."""
+        """Interrupt whatever is in flight, for everybody."""
         for running in self._tasks.values():
-            running.stop.set()
+            running.stop.interrupt()
 
     def _forget(self) -> None:
         old = self.clock() - KEEP_SECONDS
@@ -287,3 +318,9 @@ class Turns:
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
+
+
+def _as_ended(event: Event, stop: Stop) -> Told:
+    if isinstance(event, Finished) and event.outcome == "cancelled" and stop.is_interrupt:
+        return Interrupted(replace(event, reason=INTERRUPTED))
+    return event

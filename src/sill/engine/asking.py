@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 from ..core.messages import Epoch
 from ..ports import Closing, History, Opening, Store
 from .prepare import Question
+from .streams import Stop
+
+INTERRUPTED = "the server was stopped; what came is kept"
 
 
 @dataclass(slots=True)
@@ -43,6 +46,10 @@ class Asking:
     def is_stopped(self) -> bool:
         return self.stop is not None and self.stop.is_set()
 
+    @property
+    def is_interrupted(self) -> bool:
+        return isinstance(self.stop, Stop) and self.stop.is_interrupt
+
     async def begin(self, opening: Opening) -> tuple[str, str]:
         """The chat and the turn that is open in it now, in place of the one before."""
         await self.take_back()
@@ -66,6 +73,8 @@ class Asking:
         is_empty, self.is_new = self.is_new and turn is None, False
         if turn is not None and closing is not None:
             self.turn = None
+            if self.is_interrupted and closing.status == "cancelled":
+                closing = replace(closing, status="interrupted", outcome=INTERRUPTED)
             await asyncio.shield(self.store.finish(turn, closing))
         elif is_empty and chat is not None:
             self.chat = None

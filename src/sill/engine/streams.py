@@ -8,6 +8,17 @@ from dataclasses import dataclass
 from ..ports import Ended, ModelEvent, TextDelta
 
 
+class Stop(asyncio.Event):
+    """Ends an answer. ``is_interrupt`` says that the program ends, and not that somebody wished so."""
+
+    is_interrupt = False
+
+    def interrupt(self) -> None:
+        if not self.is_set():
+            self.is_interrupt = True
+            self.set()
+
+
 @dataclass(frozen=True, slots=True)
 class Whole:
     """Everything that came; ``ended`` is None if it was stopped before the end."""

@@ -8,20 +8,25 @@ from ..app.service import Desk, Service
 from .answers import Rejected
 from .identity import Identity, Role, who
 
-Who = Annotated[Identity, Depends(who)]
+# Dependencies are coroutines, though they wait for nothing: a plain function would be sent to a thread.
 
 
-def service_of(request: Request) -> Service:
+async def _who(request: Request) -> Identity:
+    return who(request)
+
+
+async def service_of(request: Request) -> Service:
     service = request.app.state.service
     assert isinstance(service, Service)
     return service
 
 
-def desk_of(request: Request) -> Desk:
+async def desk_of(request: Request) -> Desk:
     """Everything of the owner who asks, and of nobody else."""
-    return service_of(request).desk(who(request).owner)
+    return (await service_of(request)).desk(who(request).owner)
 
 
+Who = Annotated[Identity, Depends(_who)]
 TheService = Annotated[Service, Depends(service_of)]
 TheDesk = Annotated[Desk, Depends(desk_of)]
 
@@ -32,7 +37,7 @@ class Needs:
     def __init__(self, role: Role) -> None:
         self.role = role
 
-    def __call__(self, request: Request) -> None:
+    async def __call__(self, request: Request) -> None:
         if not who(request).may(self.role):
             raise Rejected(403, "forbidden", f"this needs the role {self.role}")
 

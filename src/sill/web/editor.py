@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from ..app.build import App
-from ..app.running import Failed, Mark, Running
+from ..app.running import Failed, Interrupted, Mark, Running
 from ..app.service import EDITOR, Desk
 from ..core.documents import Document
 from ..engine.events import Delta, Finished, Notice, Refused, Started, Thought, ToolUsed
@@ -130,6 +130,8 @@ async def _told(running: Running, correlation: str) -> AsyncGenerator[bytes, Non
                     pass
                 case Finished(outcome=outcome, reason=why):
                     yield _event("done", _done(outcome, why))
+                case Interrupted(finished=finished):
+                    yield _event("done", _done("interrupted", finished.reason))
                 case Refused(reason=why):
                     yield _event("done", EditorDone(enabled=True, reason="error", message=why))
                 case Failed(error=error):

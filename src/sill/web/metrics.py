@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from fastapi import APIRouter
 from starlette.responses import PlainTextResponse
 
-from ..app.running import Running, Told, Turns
+from ..app.running import Interrupted, Running, Told, Turns
 from ..core.certificate import Certificate, Usage
 from ..core.cost import DOLLAR, cost_of
 from ..core.plan import OverBudget, Plan
@@ -139,15 +139,21 @@ class Observer:
                 meter.first_word.labels("chat").observe(self.clock() - begun)
                 del self._begun[id(running)]
             case Finished():
-                self._gone(running)
-                meter.ended("chat", event.outcome, event.took_ms / 1000)
-                meter.billed("chat", event.certificate, event.usage)
-                meter.cost.labels("chat").inc((event.cost or 0) / DOLLAR)
+                self._ended(running, event, event.outcome)
+            case Interrupted(finished=finished):
+                self._ended(running, finished, "interrupted")
             case Refused():
                 self._gone(running)
                 meter.turns.labels("chat", "refused").inc()
             case _:
                 pass
+
+    def _ended(self, running: Running, event: Finished, outcome: str) -> None:
+        meter = meters()
+        self._gone(running)
+        meter.ended("chat", outcome, event.took_ms / 1000)
+        meter.billed("chat", event.certificate, event.usage)
+        meter.cost.labels("chat").inc((event.cost or 0) / DOLLAR)
 
     def _gone(self, running: Running) -> None:
         self._begun.pop(id(running), None)

@@ -16,6 +16,7 @@ from ..errors import UsageError
 from .app import create_app
 from .guard import Guard, Rules, local_rules
 from .sessions import Sessions, open_sessions
+from .stream import Streams
 
 GRACE_SECONDS = 5.0
 
@@ -94,7 +95,7 @@ def open_site(
     rules, sessions = local_rules(address.port), open_sessions(address.port, rotate=rotate)
     app = create_app(service, sessions, rules)
     config = uvicorn.Config(
-        Guard(app, rules, sessions.authenticate),
+        Guard(Streams(app), rules, sessions.authenticate),
         log_config=None,
         access_log=False,  # addresses hold secrets and search words
         server_header=False,

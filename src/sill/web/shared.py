@@ -7,8 +7,6 @@ from typing import Any
 
 import uvicorn
 
-from ..adapters.store import DatabaseStore
-from ..adapters.store.accounts import open_turns
 from ..app.accounts import accounts_of
 from ..app.service import Service
 from ..core.access import Rate
@@ -20,6 +18,7 @@ from .guard import Guard, Rules
 from .identity import Identity
 from .server import GRACE_SECONDS, Address, Server, Site
 from .sessions import Sessions
+from .stream import Streams
 from .users import Door
 from .watch import PerUser, Watched
 
@@ -97,17 +96,11 @@ def shared_app(
         if user is None or not user.may("contributor"):
             service.turns.stop_all(identity.owner)
 
-    async def in_flight(owner: str) -> int:
-        store = service.desk(owner).store
-        assert isinstance(store, DatabaseStore)
-        return await open_turns(store.database)
-
     watched = Watched(
-        create_app(service, rules=rules, door=door),
+        Streams(create_app(service, rules=rules, door=door)),
         accounts,
         still=door.still,
         sent_away=sent_away,
-        open_turns=in_flight,
         per_user=per_user or limits_of(service.ground.settings),
         look_every=look_every,
         turns=service.turns,

@@ -1,27 +1,42 @@
 """Server-sent events: an answer that lasts as long as its source, and never longer than its reader."""
 
 import asyncio
-import time
+import json
+import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 
 from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+log = logging.getLogger("sill.web")
 PING = b": ping\n\n"
+_HANDED = "sill.streams"
 
 
 def sse(name: str, body: BaseModel, id: str | None = None, *, without_none: bool = False) -> bytes:
     """One event; its data is one line of minified JSON."""
     head = f"id: {id}\nevent: {name}\n" if id is not None else f"event: {name}\n"
-    return f"{head}data: {body.model_dump_json(exclude_none=without_none)}\n\n".encode()
+    try:
+        data = body.model_dump_json(exclude_none=without_none)
+    except (
+        PydanticSerializationError
+    ):  # half of a surrogate pair is no reason to end somebody's answer
+        data = json.dumps(
+            body.model_dump(mode="python", exclude_none=without_none),
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+    return f"{head}data: {data}\n\n".encode(errors="replace")
 
 
 class EventStream(Response):
     """Sends what ``events`` yields as it comes, with a comment where nothing comes for a while.
 
-    When the reader goes, ``events`` is closed; whatever it reads from goes on.
+    When the reader goes, ``events`` is closed; whatever it reads from goes on. A thousand readers may wait at
+    once, so each has one task beside its request's own, and keeps nothing of what it was sent.
     """
 
     media_type = "text/event-stream"
@@ -37,57 +52,112 @@ class EventStream(Response):
         self.init_headers({"X-Accel-Buffering": "no", **(headers or {})})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        line = _Line(send)
-        tasks = {
-            asyncio.create_task(self._send_all(line)),
-            asyncio.create_task(line.keep_open(self.ping_seconds, self.send_seconds)),
-            asyncio.create_task(_left(receive)),
-        }
+        handed: list[EventStream] | None = scope.get(_HANDED)
+        if handed is None:
+            await self.stream(receive, send)
+        else:
+            handed.append(self)
+
+    async def stream(self, receive: Receive, send: Send) -> None:
+        """Until the events end or the reader goes."""
+        leaving = asyncio.ensure_future(_left(receive))
         try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                with suppress(OSError):
-                    task.result()
+            with suppress(OSError):
+                await self._while_read(_Line(send), leaving)
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            leaving.cancel()
             await self.events.aclose()
 
-    async def _send_all(self, line: "_Line") -> None:
+    async def _while_read(self, line: "_Line", leaving: "asyncio.Future[None]") -> None:
+        """Send everything, unless the reader goes first or takes nothing any more."""
         raw = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
-        await line.send({"type": "http.response.start", "status": 200, "headers": raw})
-        async for chunk in self.events:
-            await line.write(chunk)
-        await line.send({"type": "http.response.body", "body": b"", "more_body": False})
+        try:
+            async with asyncio.timeout(None) as cut:
+                line.hold(cut, self.ping_seconds, self.send_seconds)
+                leaving.add_done_callback(line.cut_off)
+                await line.send({"type": "http.response.start", "status": 200, "headers": raw})
+                async for chunk in self.events:
+                    await line.write(chunk)
+                    del chunk
+                await line.send({"type": "http.response.body", "body": b"", "more_body": False})
+        except TimeoutError:
+            if not cut.expired():
+                raise
+        finally:
+            line.let_go()
+
+
+class Streams:
+    """An application whose streams begin when it has returned: what its routing held is free by then."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        before, handed = frozenset(scope), list[EventStream]()
+        scope[_HANDED] = handed
+        await self.app(scope, receive, send)
+        if handed:
+            for key in scope.keys() - before:
+                del scope[key]
+            try:
+                await handed[0].stream(receive, send)
+            except Exception as error:
+                # The connection is closed without an end, so that the reader comes back for the rest.
+                log.error("a stream broke: %s", type(error).__name__, exc_info=error)
 
 
 class _Line:
     """The connection to one reader. Knows when something was last sent, and whether it still is."""
 
-    __slots__ = ("_sent_at", "_writing", "send")
+    __slots__ = ("_cut", "_patience", "_ping", "_pinging", "_sent_at", "_timer", "_writing", "send")
 
     def __init__(self, send: Send) -> None:
         self.send = send
-        self._sent_at = time.monotonic()
         self._writing = False
+        self._sent_at = 0.0
+        self._cut: asyncio.Timeout | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._pinging: asyncio.Future[None] | None = None
 
     async def write(self, chunk: bytes) -> None:
-        self._sent_at, self._writing = time.monotonic(), True
+        self._sent_at, self._writing = asyncio.get_running_loop().time(), True
         await self.send({"type": "http.response.body", "body": chunk, "more_body": True})
         self._writing = False
 
-    async def keep_open(self, ping: float, patience: float) -> None:
-        """Pings a line that is silent for ``ping`` seconds; returns when the reader takes nothing any more."""
-        while True:
-            silent = time.monotonic() - self._sent_at
-            due = patience if self._writing else ping
-            if silent < due:
-                await asyncio.sleep(due - silent)
-            elif self._writing:
+    def hold(self, cut: asyncio.Timeout, ping: float, patience: float) -> None:
+        """Ping whenever nothing was sent for ``ping`` seconds; ``cut`` a reader who takes nothing for ``patience``."""
+        self._cut, self._ping, self._patience = cut, ping, patience
+        self._sent_at = asyncio.get_running_loop().time()
+        self._look()
+
+    def _look(self) -> None:
+        loop = asyncio.get_running_loop()
+        due = self._patience if self._writing else self._ping
+        if loop.time() - self._sent_at >= due:
+            if self._writing:
+                self.cut_off()
                 return
-            else:
-                await self.write(PING)
+            self._sent_at, due = loop.time(), self._ping
+            self._pinging = asyncio.ensure_future(self._send_ping())
+        self._timer = loop.call_at(self._sent_at + due, self._look)
+
+    async def _send_ping(self) -> None:
+        with suppress(OSError):
+            await self.write(PING)
+
+    def cut_off(self, left: "asyncio.Future[None] | None" = None) -> None:
+        if left is not None and not left.cancelled():
+            left.exception()  # whatever ended the connection, it has ended
+        if self._cut is not None:
+            self._cut.reschedule(asyncio.get_running_loop().time())
+            self._cut = None
+
+    def let_go(self) -> None:
+        self._cut = None
+        for one in (self._timer, self._pinging):
+            if one is not None:
+                one.cancel()
 
 
 async def _left(receive: Receive) -> None:

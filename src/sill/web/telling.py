@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import assert_never
 
-from ..app.running import Failed, Mark, Running, Told
+from ..app.running import Failed, Interrupted, Mark, Running, Told
 from ..app.service import Desk
 from ..core.plan import Plan
 from ..engine.events import Delta, Finished, Notice, Refused, Started, Thought, ToolUsed
@@ -41,14 +41,21 @@ async def followed(desk: Desk, running: Running, mark: Mark) -> AsyncGenerator[b
     """What the running turn tells after ``mark``."""
     async with aclosing(running.follow(mark)) as marked:
         async for seen, event in marked:
-            body = await _wired(desk, running, event)
-            yield sse(body.kind, body, str(seen))
+            yield _encoded(await _wired(desk, running, event), seen)
+            del seen, event  # who waits for long holds nothing
+
+
+def _encoded(body: Wired, mark: Mark) -> bytes:
+    return sse(body.kind, body, str(mark))
 
 
 async def _wired(desk: Desk, running: Running, event: Told) -> Wired:
     match event:
         case Finished():
             return await _finished(desk, event, event.plan or running.plan)
+        case Interrupted(finished=finished):
+            cut = await _finished(desk, finished, finished.plan or running.plan)
+            return cut.model_copy(update={"outcome": "interrupted"})
         case Failed(error=error):
             return FinishedEvent(
                 chat=running.chat,

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, assert_never
 
@@ -35,6 +36,8 @@ from .schemas.chats import (
 from .stream import EventStream
 
 router = APIRouter(prefix="/api/v1", tags=["turns"])
+STOP_SECONDS = 5.0  # so long somebody waits for a turn to end
+LOOK_SECONDS = 0.2
 
 
 @router.post("/turns", status_code=202, dependencies=[contributor])
@@ -145,17 +148,46 @@ async def events(
     return EventStream(telling.stored(desk, found, mark))
 
 
-@router.post("/turns/{turn}/stop", dependencies=[contributor])
-async def stop(desk: TheDesk, turn: str) -> Stopped:
-    """End the answer; what came is kept."""
+@router.post(
+    "/turns/{turn}/stop", dependencies=[contributor], responses={202: {"model": Stopped}}
+)
+async def stop(desk: TheDesk, turn: str, response: Response) -> Stopped:
+    """End the answer; what came is kept. Answers when it has ended, or 202 when that takes longer."""
     running = desk.turns.find(desk.owner, turn)
-    if running is None:
-        if await desk.store.turn(turn) is None:
-            raise not_found("turn")
-        return Stopped(stopped=False)
-    was_running = not running.is_ended
-    running.stop.set()
-    return Stopped(stopped=was_running)
+    found = await desk.store.turn(turn) if running is None else None
+    if running is None and found is None:
+        raise not_found("turn")
+    if (running is not None and running.is_over) or (found is not None and found.status != "open"):
+        return Stopped(stopped=False, state="ended")
+    if running is not None:
+        running.stop.set()
+        await _over(running)
+        turn = running.ids[-1]
+    status = await _status_after(desk, turn)
+    if status == "open":
+        response.status_code = 202
+        return Stopped(stopped=False, state="stopping")
+    was_stopped = status == "cancelled"
+    return Stopped(stopped=was_stopped, state="stopped" if was_stopped else "ended")
+
+
+async def _over(running: Running) -> None:
+    over = asyncio.Event()
+    running.when_over(over.set)
+    with suppress(TimeoutError):
+        await asyncio.wait_for(over.wait(), STOP_SECONDS)
+
+
+async def _status_after(desk: Desk, turn: str) -> str:
+    """The turn's status once it has ended, in whoever's hands it is, or after a while."""
+    until = asyncio.get_running_loop().time() + STOP_SECONDS
+    while True:
+        found = await desk.store.turn(turn)
+        if found is None:
+            return ""  # taken back
+        if found.status != "open" or asyncio.get_running_loop().time() > until:
+            return found.status
+        await asyncio.sleep(LOOK_SECONDS)
 
 
 # --- Before sending -------------------------------------------------------------------------------

@@ -5,13 +5,14 @@ whoever reads them has been sent away.
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..app.running import Turns
+from ..app.running import Running, Turns, begun_here
 from ..core.access import Rate
 from ..errors import StoreError
 from ..ports import Accounts
@@ -23,6 +24,7 @@ log = logging.getLogger("sill.web")
 LOOK_EVERY = 2.0  # seconds; who is sent away is gone after this and the time of one look
 PLACE_LASTS_MS = 60_000
 RENEW_EVERY = 20.0
+MOMENT = 0.1
 
 # Every way to make a model speak; all of them are POSTs.
 SPEAKS = re.compile(
@@ -50,26 +52,30 @@ class PerUser:
 class Watched:
     """``still`` says whether an identity holds; ``sent_away`` is told of one that no longer does.
 
-    ``open_turns`` is how many of an owner's turns are in flight, in this process or another.
+    A place among an owner's answers is held from the question to the end of the answer, which may outlive the
+    request that asked for it.
     """
 
     app: ASGIApp
     accounts: Accounts
     still: Callable[[Identity], Awaitable[bool]]
     sent_away: Callable[[Identity], Awaitable[None]]
-    open_turns: Callable[[str], Awaitable[int]]
     per_user: PerUser = field(default_factory=PerUser)
     look_every: float = LOOK_EVERY
     turns: Turns = field(default_factory=Turns)
-    _stopping: asyncio.Task[None] | None = None
+    _open: dict[Identity, set[asyncio.Timeout]] = field(default_factory=dict)  # being answered
+    _places: set[str] = field(default_factory=set)
+    _tasks: set[asyncio.Future[None]] = field(default_factory=set)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         identity = identity_in(scope) if scope["type"] == "http" else None
         if identity is None:
             await self.app(scope, receive, send)
             return
-        if self._stopping is None:
-            self._stopping = asyncio.create_task(self._stop_elsewhere())
+        if not self._tasks:
+            self._go(self._every(self.look_every, self._cut_sent_away))
+            self._go(self._every(RENEW_EVERY, self._renew_places))
+            self._go(self._every(STOP_EVERY, self._stop_elsewhere))
         if scope["method"] == "POST" and (stop := _STOPS.fullmatch(scope["path"])):
             # The turn may be in another worker's hands; the store tells it.
             what = _stop_of(identity.owner, stop[1])
@@ -77,33 +83,49 @@ class Watched:
         wait = await self.accounts.take(identity.owner, "requests", self.per_user.requests)
         if wait:
             await _refuse("too many requests", wait, scope, receive, send)
-            return
-        if scope["method"] != "POST" or not SPEAKS.fullmatch(scope["path"]):
-            await self._watch(identity, None, scope, receive, send)
-            return
+        elif scope["method"] == "POST" and SPEAKS.fullmatch(scope["path"]):
+            await self._answer(identity, scope, receive, send)
+        else:
+            await self._watch(identity, scope, receive, send)
+
+    async def _answer(self, identity: Identity, scope: Scope, receive: Receive, send: Send) -> None:
+        """A request that makes a model speak: it needs a place among the owner's answers."""
         wait = await self.accounts.take(identity.owner, "turns", self.per_user.turns)
         if wait:
             await _refuse("too many questions", wait, scope, receive, send)
             return
-        most = self.per_user.streams
-        is_full = await self.open_turns(identity.owner) >= most
-        place = (
-            None
-            if is_full
-            else await self.accounts.enter(identity.owner, "streams", most, PLACE_LASTS_MS)
-        )
+        place = await self._place(identity.owner)
         if place is None:
             await _refuse("too many answers at once", 5_000, scope, receive, send)
             return
+        self._places.add(place)
+        begun: list[Running] = []
+        begun_here.set(begun)
         try:
-            await self._watch(identity, place, scope, receive, send)
+            await self._watch(identity, scope, receive, send)
         finally:
-            await asyncio.shield(self.accounts.leave(place))
+            running = next((one for one in begun if not one.is_over), None)
+            if running is None:
+                await asyncio.shield(self._leave(place))
+            else:
+                running.when_over(lambda: self._go(self._leave(place)))
 
-    async def _watch(
-        self, identity: Identity, place: str | None, scope: Scope, receive: Receive, send: Send
-    ) -> None:
-        """The route's own task, looked after until it ends."""
+    async def _place(self, owner: str) -> str | None:
+        most = self.per_user.streams
+        place = await self.accounts.enter(owner, "streams", most, PLACE_LASTS_MS)
+        if place is None:
+            # Whoever read the end of an answer a moment ago may be quicker than its place is free.
+            await asyncio.sleep(MOMENT)
+            place = await self.accounts.enter(owner, "streams", most, PLACE_LASTS_MS)
+        return place
+
+    async def _leave(self, place: str) -> None:
+        self._places.discard(place)
+        with suppress(StoreError):  # it ends by itself, if later
+            await self.accounts.leave(place)
+
+    async def _watch(self, identity: Identity, scope: Scope, receive: Receive, send: Send) -> None:
+        """The route, until it ends or whoever asked is sent away."""
         has_started = False
 
         async def tracked(message: Message) -> None:
@@ -111,38 +133,56 @@ class Watched:
             has_started = has_started or message["type"] == "http.response.start"
             await send(message)
 
-        task = asyncio.ensure_future(self.app(scope, receive, tracked))
-        waited = 0.0
         try:
-            while not (await asyncio.wait({task}, timeout=self.look_every))[0]:
-                waited += self.look_every
-                if place is not None and waited >= RENEW_EVERY:
-                    waited = 0.0
-                    await self.accounts.renew(place, PLACE_LASTS_MS)
-                if not await self._holds(identity):
-                    await _ended(task)
-                    await self.sent_away(identity)
-                    if has_started:
-                        await send({"type": "http.response.body", "body": b""})
-                    else:
-                        await problem_response(401, "no_credentials", "you were logged out")(
-                            scope, receive, send
-                        )
-                    return
-            await task
+            async with asyncio.timeout(None) as cut:
+                self._open.setdefault(identity, set()).add(cut)
+                await self.app(scope, receive, tracked)
+        except TimeoutError:
+            if not cut.expired():
+                raise
+            if has_started:
+                await send({"type": "http.response.body", "body": b""})
+            else:
+                answer = problem_response(401, "no_credentials", "you were logged out")
+                await answer(scope, receive, send)
         finally:
-            await _ended(task)
+            if (mine := self._open.get(identity)) is not None:
+                mine.discard(cut)
+                if not mine:
+                    del self._open[identity]
+
+    # --- Behind the requests ----------------------------------------------------------------------
+
+    def _go(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _every(self, seconds: float, look: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            await asyncio.sleep(seconds)
+            try:
+                await look()
+            except Exception as error:  # the next look may succeed
+                log.warning("a look at the door failed: %s", type(error).__name__)
+
+    async def _cut_sent_away(self) -> None:
+        """Cut the requests of everybody who was sent away: one look for each, however many they have."""
+        for identity in list(self._open):
+            if not await self._holds(identity):
+                for cut in self._open.pop(identity, set()):
+                    cut.reschedule(asyncio.get_running_loop().time())
+                await self.sent_away(identity)
+
+    async def _renew_places(self) -> None:
+        for place in list(self._places):
+            await self.accounts.renew(place, PLACE_LASTS_MS)
 
     async def _stop_elsewhere(self) -> None:
         """Stop the turns of this worker whose owner said so to another one."""
-        while True:
-            await asyncio.sleep(STOP_EVERY)
-            ids = {_stop_of(one.owner, id): one for one in self.turns.running for id in one.ids}
-            if not ids:
-                continue
-            with suppress(StoreError):
-                for what in await self.accounts.taken(list(ids)):
-                    ids[what].stop.set()
+        ids = {_stop_of(one.owner, id): one for one in self.turns.running for id in one.ids}
+        for what in await self.accounts.taken(list(ids)):
+            ids[what].stop.set()
 
     async def _holds(self, identity: Identity) -> bool:
         try:
@@ -156,12 +196,6 @@ class Watched:
 def _stop_of(owner: str, turn: str) -> str:
     """Nobody can stop what is not theirs, even if they know its name."""
     return f"stop:{owner}:{turn}"
-
-
-async def _ended(task: "asyncio.Future[None]") -> None:
-    if not task.done():
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 async def _refuse(what: str, wait_ms: int, scope: Scope, receive: Receive, send: Send) -> None:

@@ -14,14 +14,6 @@ _USER = "users.id, users.name, users.role, users.password <> '', users.created"
 _TOKEN = "id, user_id, label, created, used, expires"
 
 
-async def open_turns(database: Database) -> int:
-    """How many turns of the database's owner are in flight, in whatever process."""
-    row = await database.read(
-        lambda t: t.row("SELECT COUNT(*) FROM turns WHERE owner = ? AND status = 'open'", t.owner)
-    )
-    return 0 if row is None else int(row[0])
-
-
 class DatabaseAccounts:
     """``ports.Accounts`` over either database."""
 

@@ -42,13 +42,13 @@ _FAILURES: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _with_token(request: Request) -> None:
+async def _with_token(request: Request) -> None:
     """A page of another site can make a browser send a cookie; it cannot make it send a token."""
     if who(request).via != "bearer":
         raise Failure(401, "this needs a token, not a cookie", "no_credentials")
 
 
-def _gateways(request: Request) -> Gateways:
+async def _gateways(request: Request) -> Gateways:
     state = request.app.state
     if not hasattr(state, "gateways"):
         state.gateways = Gateways()

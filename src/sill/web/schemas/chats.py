@@ -1,6 +1,6 @@
 """Chats, turns, and asking."""
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, StrictBool, model_validator
 
@@ -132,7 +132,10 @@ class Asked(Wire):
 
 
 class Stopped(Wire):
-    stopped: bool = Field(description="false where it had ended already")
+    """``ended``: it was over before it could be stopped. ``stopping``: it was told to end, and has not yet."""
+
+    stopped: bool = Field(description="it has ended, and this is why")
+    state: Literal["stopped", "ended", "stopping"]
 
 
 class PlanQuestion(Wire):
