@@ -3,7 +3,7 @@
 From Python's documentation and standard library (the sources as Debian's ``python3-doc`` ships them, fetched
 where they are not given): a section by its heading, an answer by its FAQ question, a module by its synopsis, a
 function by the first sentence of its docstring. From dpkg's list of what is installed: a package by its
-synopsis. Cranfield and CISI in their classic file format, where a folder with them is given.
+synopsis.
 """
 
 import ast
@@ -88,28 +88,6 @@ def package_set(status: Path = Path("/var/lib/dpkg/status")) -> Set | None:
         if synopses.count(synopsis) == 1
     ]
     return Set("Debian: synopsis → package", documents, questions[:MOST_QUESTIONS])
-
-
-def classic_set(name: str, documents: Path, questions: Path, judgements: Path) -> Set:
-    """A collection of the SMART format: ``.I``, ``.T``, ``.W`` and a file of judgements."""
-    texts = {
-        number: f"# {' '.join(fields.get('T', '').split())}\n\n{fields.get('W', '').strip()}\n"
-        for number, fields in _smart(documents.read_text(errors="replace"))
-    }
-    asked = [
-        " ".join(fields.get("W", "").split())
-        for _, fields in _smart(questions.read_text(errors="replace"))
-    ]
-    ids = [number for number, _ in _smart(questions.read_text(errors="replace"))]
-    grades: dict[str, dict[str, int]] = {}
-    for line in judgements.read_text(errors="replace").splitlines():
-        question, document, *_ = [*line.split(), "", ""]
-        if document in texts:
-            grades.setdefault(str(int(question)), {})[document] = 1
-    # Cranfield's judgements count questions in their order, CISI's by their number.
-    by_order = name == "Cranfield"
-    keyed = [(str(n + 1) if by_order else ids[n], text) for n, text in enumerate(asked)]
-    return Set(name, texts, [(text, grades[key]) for key, text in keyed if key in grades])
 
 
 def _headings(sections: list[Section], chance: random.Random) -> Set:
@@ -205,12 +183,3 @@ def _sections(text: str) -> Iterator[tuple[str, str]]:
 
 def _plain(text: str) -> str:
     return _DIRECTIVE.sub("", _ROLE.sub(r"\1", text)).replace("``", "")
-
-
-def _smart(text: str) -> Iterator[tuple[str, dict[str, str]]]:
-    for record in re.split(r"^\.I\s+", text, flags=re.MULTILINE)[1:]:
-        number, _, rest = record.partition("\n")
-        fields: dict[str, str] = {}
-        for part in re.split(r"^\.(?=[A-Z]\s*$)", rest, flags=re.MULTILINE)[1:]:
-            fields.setdefault(part[0], part[1:])
-        yield str(int(number)), fields

@@ -19,7 +19,8 @@ import tempfile
 from pathlib import Path
 
 from _shape import finish, show
-from data_docs import Set, classic_set, fetch_sources, package_set, python_sets
+from data_classic import CISI, CRANFIELD, load
+from data_docs import Set, fetch_sources, package_set, python_sets
 from data_vault import Place, Question, generate
 
 from sill.adapters.embed.choice import embedder_for
@@ -63,9 +64,9 @@ async def main() -> None:
         sets = python_sets(docs) if docs else []
         if packages := package_set():
             sets.append(packages)
-        for name, folder in (("Cranfield", given.cranfield), ("CISI", given.cisi)):
+        for collection, folder in ((CRANFIELD, given.cranfield), (CISI, given.cisi)):
             if folder:
-                sets.append(classic(name, folder))
+                sets.append(load(collection, folder))
         if sets:
             report["sets"] = await public(sets, cache, Path(scratch), embedder)
     finish(report)
@@ -233,18 +234,6 @@ def share(found: list[tuple[Question, list[Hit]]], cut) -> float:
 
 def whole(found: list[tuple[Question, list[Hit]]], cut) -> float:
     return sum(all(covered(q, cut(hits))) for q, hits in found) / max(1, len(found))
-
-
-def classic(name: str, folder: Path) -> Set:
-    def file(*patterns: str) -> Path:
-        return next(path for pattern in patterns for path in sorted(folder.rglob(pattern)))
-
-    return classic_set(
-        name,
-        file("cran.all*", "CISI.ALL"),
-        file("cran.qry", "CISI.QRY"),
-        file("cranqrel*", "CISI.REL"),
-    )
 
 
 if __name__ == "__main__":
