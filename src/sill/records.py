@@ -29,10 +29,11 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One request of a turn: the exact bytes and how they were counted."""
+    """One request of a turn: the exact bytes, how they were counted, and the plan's items as JSON where it is known."""
 
     certificate: Certificate | None
     request: bytes
+    plan: str = ""
 
 
 @dataclass(frozen=True, slots=True)

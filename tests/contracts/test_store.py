@@ -13,7 +13,7 @@ from sill.core.certificate import Certificate, Usage
 from sill.core.cost import Price, Rates
 from sill.core.messages import Epoch, Message, fingerprint
 from sill.errors import Fenced, TurnInProgress, UsageError
-from sill.ports import Closing, History, Store
+from sill.ports import Closing, History, SoFar, Store
 from sill.records import (
     Attempt,
     Cap,
@@ -23,7 +23,16 @@ from sill.records import (
     StoredProposal,
 )
 from sill.testing import MemoryStore
-from tests.store.examples import CERTIFICATE, EVERYTHING, asked, body, closing, opening, say
+from tests.store.examples import (
+    CERTIFICATE,
+    EVERYTHING,
+    asked,
+    body,
+    closing,
+    opening,
+    say,
+    tool_round,
+)
 from tests.store.servers import new_postgres  # noqa: F401
 
 Check = Callable[[Store], Coroutine[Any, Any, None]]
@@ -311,20 +320,29 @@ def test_a_chat_that_is_not_there_is_a_mistake(keep):
     keep(check)
 
 
-def test_a_turn_with_tool_rounds_ends_with_the_plan_and_the_epoch_of_its_last_request(keep):
+def test_every_request_of_a_turn_has_its_plan_and_the_turn_the_last_one(keep):
     async def check(store):
         chat = await store.new_chat("w")
-        plans = [f'{{"version":1,"items":[{n}]}}' + " " * 400 for n in range(4)]
+        plans = [f'{{"version":1,"items":[{n}]}}' + " " * 400 for n in range(5)]
         first = await store.begin(chat, replace(opening("one"), plan=plans[0]))
         await store.finish(first, closing("done"))
         second = await store.begin(chat, replace(opening("two"), plan=plans[1]))
         epoch = Epoch(1, second)
-        await store.finish(second, replace(closing("done"), plan=plans[2], epoch=epoch))
-        third = await store.begin(chat, replace(opening("three", epoch=epoch), plan=plans[3]))
+        rounds = [body("two", "2"), body("two", "2", "3")]
+        for request, plan in zip(rounds, plans[2:4], strict=True):
+            await store.record_request(second, CERTIFICATE, request, SoFar(plan=plan))
+        await store.finish(second, replace(closing("done"), epoch=epoch))
+        third = await store.begin(chat, replace(opening("three", epoch=epoch), plan=plans[4]))
         await store.finish(third, closing("done"))
 
         found = [await store.turn(turn) for turn in (first, second, third)]
-        assert [one.plan for one in found] == [plans[0], plans[2], plans[3]]
+        assert [one.plan for one in found] == [plans[0], plans[3], plans[4]]
+        assert [one.plan for one in await store.turns(chat)] == [plans[0], plans[3], plans[4]]
+        assert await store.requests(second) == [
+            Recorded(CERTIFICATE, body("two"), plans[1]),
+            Recorded(CERTIFICATE, rounds[0], plans[2]),
+            Recorded(CERTIFICATE, rounds[1], plans[3]),
+        ]
         assert [one.epoch for one in found] == [Epoch(), epoch, epoch]
         assert [one.id for one in (await store.history(chat)).turns] == [second, third]
 
@@ -345,9 +363,53 @@ def test_every_request_of_a_turn_is_kept_byte_by_byte(keep):
             await store.record_request(turn, CERTIFICATE, request)
         await store.finish(turn, closing())
 
-        assert await store.requests(turn) == [Recorded(CERTIFICATE, r) for r in requests]
+        plans = [opening("q").plan, "", "", ""]
+        assert await store.requests(turn) == [
+            Recorded(CERTIFICATE, *pair) for pair in zip(requests, plans, strict=True)
+        ]
         assert (await store.turn(turn)).request == requests[-1]
         assert await store.requests("nobody") == []
+
+    keep(check)
+
+
+def test_tool_rounds_are_kept_as_they_come(keep):
+    async def check(store):
+        chat = await store.new_chat("w")
+        turn = await store.begin(chat, opening("q"))
+        await store.checkpoint(turn, "I look it up. " * 30)
+        begun = (await store.turn(turn)).messages
+        first, second = tool_round(1, "found"), tool_round(2, "found more")
+        await store.record_request(turn, CERTIFICATE, body("1"), SoFar(first))
+        one = (await store.turn(turn)).messages[len(begun) :], await store.partial(turn)
+        await store.checkpoint(turn, "And then " * 40)
+        two = await store.partial(turn)
+        away = (*tool_round(1, "put away"), *second)
+        await store.record_request(turn, CERTIFICATE, body("2"), SoFar(away, '["a.md"]'))
+        three = (await store.turn(turn)).messages[len(begun) :]
+        end = replace(closing(), messages=(*away, Message("assistant", "the answer")))
+        await store.finish(turn, end)
+
+        assert one == (first, "looking up 1")
+        assert two == "looking up 1\n\n" + "And then " * 40
+        assert three == away
+        assert (await store.turn(turn)).messages == begun + end.messages
+
+    keep(check)
+
+
+def test_words_before_a_tool_call_are_found(keep):
+    async def check(store):
+        chat = await store.new_chat("w")
+        turn = await store.begin(chat, opening("q"))
+        rounds = tool_round(1, "brought")
+        end = replace(closing(), messages=(*rounds, Message("assistant", "the answer")))
+        await store.finish(turn, end)
+
+        assert [hit.turn for hit in await store.search("looking answer")] == [turn]
+        assert await store.search("brought") == []
+        await store.delete_chat(chat)
+        assert await store.search("looking") == []
 
     keep(check)
 

@@ -43,6 +43,15 @@ EVERYTHING = (
 )
 
 
+def tool_round(number: int, brought: str) -> tuple[Message, Message]:
+    """A call with words before it, and what it brought."""
+    call = ToolCall(f"c{number}", "read", "{}")
+    return (
+        Message("assistant", f"looking up {number}", ToolCalls((call,))),
+        Message("tool", brought, ToolResult(call.id, "read")),
+    )
+
+
 def body(*texts: str, system: str = "You are kind to people and to files. " * 3) -> bytes:
     wire = [WireMessage("system", system)]
     wire += [WireMessage("user", text) for text in texts]

@@ -21,7 +21,7 @@ VERSIONS = Path(__file__).parent / "versions"
 BETWEEN = "\n--;\n"
 PRICE = Price(Rates(5, 7, cached=1), "the settings", ((200, Rates(9, 11)),))
 KEYED = (
-    *("chats", "contents", "turns", "requests"),
+    *("chats", "contents", "turns"),
     *("tokenizers", "attempts", "prices", "proposals", "memories", "pins"),
 )
 

@@ -10,17 +10,19 @@ from sill.adapters.store import open_store
 from sill.errors import StoreError
 from tests.store.examples import asked, closing, opening
 
+SYNC = "fdatasync" if hasattr(os, "fdatasync") else "fsync"
+
 
 @pytest.fixture
 def synced(monkeypatch):
     """The names of the files that were brought to the disk, in order."""
-    names, fsync = [], os.fsync
+    names, sync = [], getattr(os, SYNC)
 
     def noted(descriptor: int) -> None:
         names.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
-        fsync(descriptor)
+        sync(descriptor)
 
-    monkeypatch.setattr(os, "fsync", noted)
+    monkeypatch.setattr(os, SYNC, noted)
     return names
 
 
@@ -48,7 +50,7 @@ def test_a_disk_that_fails_to_sync_is_told_and_loses_nothing(tmp_path, monkeypat
         store = await open_store(tmp_path / "sill.db")
         chat = await store.new_chat("w")
         with monkeypatch.context() as broken:
-            broken.setattr(os, "fsync", failing)
+            broken.setattr(os, SYNC, failing)
             with pytest.raises(StoreError, match="may not last"):
                 await store.begin(chat, opening("q"))
         await store.close()

@@ -9,8 +9,9 @@ import sys
 import pytest
 
 from sill.adapters.store import LeaseTimes, leases, open_store
+from sill.core.messages import Message
 from sill.errors import Fenced, TurnInProgress
-from tests.store.examples import asked, closing, opening, say
+from tests.store.examples import asked, closing, opening, say, tool_round
 
 # Holders in tests are in this process and alive, so only the time can free what they hold.
 SHORT = LeaseTimes(lasts=0.2, beats=60)
@@ -196,11 +197,15 @@ def test_a_begin_that_is_cancelled_leaves_no_open_turn(place):
 HOLDER = """
 import asyncio, json, sys
 from sill.adapters.store import open_store
-from tests.store.examples import closing, opening
+from sill.ports import SoFar
+from tests.store.examples import CERTIFICATE, body, closing, opening, tool_round
 
 async def main(place, chat):
     store = await open_store(place)
     turn = await store.begin(chat, opening("from the other process"))
+    await store.checkpoint(turn, "words before the first round " * 20)
+    so_far = SoFar((*tool_round(1, "found"), *tool_round(2, "found more")), '["note.md"]')
+    await store.record_request(turn, CERTIFICATE, body("again"), so_far)
     await store.checkpoint(turn, "it had said this much " * 20)
     print(turn, flush=True)
     sys.stdin.readline()
@@ -240,7 +245,13 @@ def test_the_death_of_a_process_frees_its_chat_at_once(place):
             (True, "interrupted"),
             (False, "complete"),
         ]
-        assert turns[0].messages[-1].text == "it had said this much " * 20
+        last = Message("assistant", "it had said this much " * 20)
+        assert turns[0].messages[1:] == (
+            *tool_round(1, "found"),
+            *tool_round(2, "found more"),
+            last,
+        )
+        assert turns[0].references == '["note.md"]'
 
     asyncio.run(check())
 

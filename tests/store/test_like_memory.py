@@ -13,8 +13,9 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, multipl
 from sill.adapters.store import open_store
 from sill.core.messages import Epoch, Message
 from sill.errors import SillError
+from sill.ports import SoFar
 from sill.testing import MemoryStore
-from tests.store.examples import CERTIFICATE, body, closing, opening
+from tests.store.examples import CERTIFICATE, body, closing, opening, tool_round
 
 LONG = "a sentence that is long enough to be stored in a row of its own "
 texts = st.sampled_from(["", "hello", LONG, LONG * 2, 'with "quotes"\n and é 🙂', "harbour"])
@@ -103,6 +104,13 @@ class BothStores(RuleBasedStateMachine):
     @rule(turn=open_turns, text=texts)
     def record(self, turn: str, text: str) -> None:
         self.both("record_request", turn, CERTIFICATE, body(text, text))
+
+    @rule(turn=open_turns, brought=st.lists(st.sampled_from(["a", "b"]), max_size=3))
+    def record_rounds(self, turn: str, brought: list[str]) -> None:
+        rounds = [tool_round(number, text) for number, text in enumerate(brought)]
+        so_far = SoFar(tuple(message for one in rounds for message in one))
+        self.both("record_request", turn, CERTIFICATE, body(*brought), so_far)
+        self.both("turn", turn)
 
     @rule(turn=open_turns, times=st.integers(5, 20))
     def checkpoint(self, turn: str, times: int) -> None:

@@ -1,18 +1,15 @@
 """The flight recorder gives back exactly what was sent, and stores little for it."""
 
 import json
+from hashlib import sha256
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sill.adapters.store.recorder import (
-    Piece,
-    read_recipe,
-    recalled,
-    record,
-    write_recipe,
-)
+from sill.adapters.store.drafts import Recent, new_pieces, recipe
+from sill.adapters.store.frames import Frame
+from sill.adapters.store.recorder import Piece, read_recipe, recalled, record
 from sill.core.request import ChatRequest, WireMessage, encode
 
 LONG = "A text that is long enough to be worth a row of its own: "
@@ -89,14 +86,18 @@ def test_after_an_eviction_the_texts_of_the_last_request_are_found_again():
 def stored(bodies: list[tuple[bytes, tuple[str, ...]]]) -> list[bytes]:
     """The bodies after a way through contents, recipes and back, as a database does it."""
     keys: dict[bytes, int] = {}
-    last, back = None, []
+    recent, back = Recent(), []
     for body, texts in bodies:
-        last = record(body, texts, last)
-        recipe = write_recipe(last.pieces, lambda content: keys.setdefault(content, len(keys)))
-        found = {key: content for content, key in keys.items()}
-        again = recalled(read_recipe(recipe), found)
-        assert again == last
+        recording = record(body, texts, recent.recording)
+        for content in new_pieces(recording, recent):
+            keys.setdefault(content, len(keys))
+        made = recipe(recording, recent, keys)
+        found = {key: content for content, key in made.keys.items()}
+        pieces, ends = read_recipe(made.body)
+        again = recalled(pieces, found)
+        assert (again, again.hash, ends) == (recording, sha256(body).digest(), made.ends)
         back.append(again.body)
+        recent = Recent(1, recording, made.keys, Frame(1, made.body, 0), made.ends)
     return back
 
 

@@ -18,6 +18,7 @@ from ..ports import (
     Model,
     Opening,
     ReasoningDelta,
+    SoFar,
     Store,
     TextDelta,
     TokenCounter,
@@ -34,7 +35,7 @@ from .offering import Toolkit
 from .planning import Desk, planned_question
 from .prepare import Call, Prepared, Question
 from .recall import Recollection
-from .replies import GAP, Reply, closing, omissions, refused
+from .replies import GAP, Reply, closing, omissions, refused, stored_references
 from .rounds import Rounds
 from .sizes import Growing
 from .sizing import Sizer
@@ -242,9 +243,11 @@ class Chat:
         return True
 
     async def _record(self, rounds: Rounds) -> None:
+        """What is about to be sent, and the rounds before it: from here on they outlive the process."""
         sent = rounds.sent
+        so_far = SoFar(rounds.messages, stored_references(rounds.references), plan_json(sent.plan))
         await self.store.record_request(
-            rounds.caller.turn, sent.certificate, self.wire(sent.request)
+            rounds.caller.turn, sent.certificate, self.wire(sent.request), so_far
         )
 
     async def _call(
@@ -259,7 +262,7 @@ class Chat:
                         if reply.before and not reply.text:
                             yield Delta(GAP)
                         reply.text += text
-                        await self.store.checkpoint(rounds.caller.turn, reply.shown)
+                        await self.store.checkpoint(rounds.caller.turn, reply.last_words)
                         yield Delta(text, await growing.grown(text) if growing else None)
                     case ReasoningDelta(text=text):
                         yield Thought(text)

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..core.messages import Message, Status
-from ..core.references import rows_of
-from ..core.usage import plan_json
+from ..core.references import Reference, rows_of
 from ..errors import LimitReached, Overflow, ProviderError, Unsupported
 from ..ports import Closing, Ended
 from .events import Finished, Notice, Outcome, Refused
@@ -103,6 +102,10 @@ _STATUS: dict[Outcome, Status] = {
 }
 
 
+def stored_references(references: Sequence[Reference]) -> str:
+    return json.dumps(rows_of(references)) if references else ""
+
+
 def closing(
     finished: Finished, reply: Reply, rounds: Sequence[Message], first: Prepared
 ) -> Closing:
@@ -116,7 +119,6 @@ def closing(
         certificate=finished.certificate,
         usage=finished.usage,
         took_ms=finished.took_ms,
-        references=json.dumps(rows_of(finished.references)) if finished.references else "",
-        plan=plan_json(sent.plan) if sent is not first else "",
+        references=stored_references(finished.references),
         epoch=sent.plan.epoch if sent.plan.epoch != first.plan.epoch else None,
     )

@@ -3,7 +3,7 @@
 from .accounts import Accounts
 from .counter import Overhead, TokenCounter
 from .model import Ended, Model, ModelEvent, ReasoningDelta, TextDelta, ToolCallDelta
-from .store import ChatCopy, Closing, History, Opening, Store, StoredTurn
+from .store import ChatCopy, Closing, History, Opening, SoFar, Store, StoredTurn
 from .tools import Caller, ToolBox, ToolOutcome
 from .vault import Embedder, SearchMode, Vault
 
@@ -21,6 +21,7 @@ __all__ = [
     "Overhead",
     "ReasoningDelta",
     "SearchMode",
+    "SoFar",
     "Store",
     "StoredTurn",
     "TextDelta",

@@ -75,6 +75,15 @@ class Opening:
 
 
 @dataclass(frozen=True, slots=True)
+class SoFar:
+    """The tool rounds of an open turn, what they refer to as JSON, and the plan of the request they are sent with."""
+
+    rounds: tuple[Message, ...] = ()
+    references: str = ""
+    plan: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Closing:
     """Everything that is written after the model has spoken, in one transaction."""
 
@@ -85,10 +94,7 @@ class Closing:
     usage: Usage | None = None
     took_ms: int = 0
     references: str = ""  # what the reply refers to, as JSON
-    plan: str = (
-        ""  # of the last request and the epoch it left, where tool rounds followed the first
-    )
-    epoch: Epoch | None = None
+    epoch: Epoch | None = None  # that the last request left, where tool rounds changed it
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +136,19 @@ class Store(Protocol):
         ...
 
     async def checkpoint(self, turn: str, partial: str) -> None:
-        """Keep what has arrived so far, should the process die. May be called with every piece."""
+        """Keep what has arrived since the last tool round, should the process die.
+
+        May be called with every piece.
+        """
         ...
 
-    async def record_request(self, turn: str, certificate: Certificate, request: bytes) -> None:
-        """A further request of the same turn (a tool round)."""
+    async def record_request(
+        self, turn: str, certificate: Certificate, request: bytes, so_far: SoFar | None = None
+    ) -> None:
+        """A further request of the same turn, and what came before it, which outlives the process.
+
+        ``so_far`` stands for whatever was kept of the turn since it was begun.
+        """
         ...
 
     async def finish(self, turn: str, closing: Closing) -> None:
@@ -225,7 +239,7 @@ class Store(Protocol):
         ...
 
     async def partial(self, turn: str) -> str:
-        """What is kept of an open turn's answer."""
+        """What is kept of an open turn's answer: its words before tool rounds and since, a blank line apart."""
         ...
 
     async def requests(self, turn: str) -> list[Recorded]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from ..core.certificate import Certificate
 from ..core.messages import Epoch, Fingerprint, Message
 from ..errors import Fenced, TurnInProgress, UsageError
-from ..ports import ChatCopy, Closing, History, Opening, StoredTurn
+from ..ports import ChatCopy, Closing, History, Opening, SoFar, StoredTurn
 from ..records import (
     Attempt,
     Cap,
@@ -49,6 +49,7 @@ class MemoryStore:
         self._turns: dict[str, StoredTurn] = {}
         self._requests: dict[str, list[Recorded]] = {}
         self._partials: dict[str, str] = {}
+        self._begun: dict[str, int] = {}  # how many messages each turn began with
         self._counts: dict[tuple[str, Fingerprint], int] = {}
         self._ledger = MemoryLedger(clock, lambda: self._id("attempt"))
         self._proposals: dict[str, StoredProposal] = {}
@@ -149,8 +150,7 @@ class MemoryStore:
             if opening.instead_of not in found.turns:
                 raise UsageError(f"the chat has no turn {opening.instead_of}")
             parent = self._turns[opening.instead_of].parent
-        now = self._clock()
-        id = self._id("turn")
+        now, id = self._clock(), self._id("turn")
         opening = opening.begun_by(id)
         self._turns[id] = StoredTurn(
             id=id,
@@ -167,7 +167,8 @@ class MemoryStore:
             sequence=len(found.turns) + 1,
             parent=parent,
         )
-        self._requests[id] = [Recorded(opening.certificate, opening.request)]
+        self._begun[id] = len(opening.messages)
+        self._requests[id] = [Recorded(opening.certificate, opening.request, opening.plan)]
         found.turns.append(id)
         found.used_before = found.info.used_ms
         found.info = replace(found.info, turns=len(found.turns), used_ms=now)
@@ -178,24 +179,37 @@ class MemoryStore:
         self._partials[turn] = partial
 
     async def partial(self, turn: str) -> str:
-        return self._partials.get(turn, "")
+        is_open = turn in self._turns and self._turns[turn].status == "open"
+        known = self._turns[turn].messages if is_open else ()
+        before = (message.text for message in known if message.carries and message.is_talk)
+        return "\n\n".join(filter(None, (*before, self._partials.get(turn, ""))))
 
-    async def record_request(self, turn: str, certificate: Certificate, request: bytes) -> None:
-        self._turns[turn] = replace(self._open(turn), request=request)
-        self._requests[turn].append(Recorded(certificate, request))
+    async def record_request(
+        self, turn: str, certificate: Certificate, request: bytes, so_far: SoFar | None = None
+    ) -> None:
+        found = replace(self._open(turn), request=request)
+        if so_far is not None:
+            begun = found.messages[: self._begun[turn]]
+            if begun + so_far.rounds != found.messages:
+                self._partials.pop(turn, None)
+            references = so_far.references or found.references
+            found = replace(found, messages=begun + so_far.rounds, references=references)
+            found = replace(found, plan=so_far.plan or found.plan)
+        self._turns[turn] = found
+        plan = so_far.plan if so_far is not None else ""
+        self._requests[turn].append(Recorded(certificate, request, plan))
 
     async def finish(self, turn: str, closing: Closing) -> None:
         found = self._open(turn)
         self._turns[turn] = replace(
             found,
             status=closing.status,
-            messages=found.messages + closing.messages,
+            messages=found.messages[: self._begun[turn]] + closing.messages,
             outcome=closing.outcome,
             certificate=closing.certificate or found.certificate,
             usage=closing.usage,
             took_ms=closing.took_ms,
             references=closing.references,
-            plan=closing.plan or found.plan,
             epoch=closing.epoch or found.epoch,
         )
         self._partials.pop(turn, None)
@@ -211,13 +225,11 @@ class MemoryStore:
 
     def interrupt(self, turn: str) -> None:
         """What a store does with an open turn whose process died."""
-        text = self._partials.pop(turn, "")
-        found = self._open(turn)
+        text, found = self._partials.pop(turn, ""), self._open(turn)
+        said = (Message("assistant", text),) if text else ()
+        why = "the program ended before the answer did"
         self._turns[turn] = replace(
-            found,
-            status="interrupted",
-            messages=found.messages + ((Message("assistant", text),) if text else ()),
-            outcome="the program ended before the answer did",
+            found, status="interrupted", messages=found.messages + said, outcome=why
         )
 
     def _open(self, turn: str) -> StoredTurn:
@@ -303,7 +315,7 @@ class MemoryStore:
         found = []
         for turn in reversed(self._turns.values()):
             info = self._chats[turn.chat].info
-            text = " ".join(m.text for m in turn.messages if m.carries is None)
+            text = " ".join(m.text for m in turn.messages if m.carries is None or m.is_talk)
             said = all(word in text.casefold() for word in wanted)
             if wanted and said and turn.status != "open" and workspace in (None, info.workspace):
                 found.append(Found(turn.chat, info.title, turn.id, turn.started_ms, text[:160]))
@@ -382,8 +394,6 @@ class MemoryStore:
         self._made[kind] += 1
         return f"{kind}-{self._made[kind]}"
 
-    async def compact(self) -> None:
-        pass
+    async def compact(self) -> None: ...
 
-    async def close(self) -> None:
-        pass
+    async def close(self) -> None: ...

@@ -8,8 +8,9 @@ from pathlib import Path
 from ...errors import StoreError, UsageError
 from . import chats, desk, ledger, transfer
 from .database import Transaction
+from .lanes import speaking
 from .shelf import new_id
-from .sqlite import SqliteDatabase, open_sqlite, speaking
+from .sqlite import SqliteDatabase, open_sqlite
 from .store import DatabaseStore
 
 PAGES_AT_ONCE = 2_000

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ...errors import UsageError
 from ...records import ChatInfo, Pin
-from . import contents, leases, words
+from . import contents, leases, recordings, words
 from .database import Row, Transaction
 from .leases import LeaseTimes
 
@@ -157,12 +157,14 @@ async def delete(transaction: Transaction, chat: str, holder: str, times: LeaseT
     key = await key_of(transaction, chat)
     await leases.hold(transaction, key, holder, times)
     owner = transaction.owner
-    for turn, status in await transaction.rows(
+    turns = await transaction.rows(
         "SELECT key, status FROM turns WHERE chat = ? AND owner = ?", key, owner
-    ):
+    )
+    for turn, status in turns:
         if status != "open":
             await words.forget(transaction, turn)
-    for table in ("messages", "partials", "requests"):
+    await recordings.forget(transaction, [turn for turn, _ in turns])
+    for table in ("messages", "partials"):
         await transaction.run(
             f"DELETE FROM {table} WHERE owner = ?"
             " AND turn IN (SELECT key FROM turns WHERE chat = ?)",

@@ -24,8 +24,9 @@ from ...core.messages import (
     ToolCalls,
     ToolResult,
 )
+from .splice import SHORT, deflate, inflate
 
-PLAIN, DEFLATED = 0, 1
+PLAIN, ZLIB, DEFLATED = 0, 1, 2
 
 
 def dumps(value: object) -> str:
@@ -46,25 +47,17 @@ def as_text(body: bytes) -> str:
 
 def squeeze(body: bytes) -> tuple[int, bytes]:
     """The codec that makes it smallest, and the body in it."""
-    if len(body) < 64:
+    if len(body) < SHORT:
         return PLAIN, body
-    small = zlib.compress(body, 6)
+    small = deflate(body)
     return (DEFLATED, small) if len(small) < len(body) else (PLAIN, body)
 
 
 def unsqueeze(codec: int, body: bytes) -> bytes:
-    return zlib.decompress(body) if codec == DEFLATED else bytes(body)
-
-
-def pack(body: bytes, frame: bytes = b"") -> bytes:
-    """The body as what it adds to ``frame``."""
-    squeezer = zlib.compressobj(6, zlib.DEFLATED, -15, 8, zlib.Z_DEFAULT_STRATEGY, frame)
-    return squeezer.compress(body) + squeezer.flush()
-
-
-def unpack(packed: bytes, frame: bytes = b"") -> bytes:
-    reader = zlib.decompressobj(-15, frame)
-    return reader.decompress(packed) + reader.flush()
+    if codec == DEFLATED:
+        return inflate(body)
+    # As it was done at first.
+    return zlib.decompress(body) if codec == ZLIB else bytes(body)
 
 
 def digest(fingerprint: Fingerprint) -> bytes:

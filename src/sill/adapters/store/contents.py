@@ -33,30 +33,40 @@ async def keep(
     transaction: Transaction, held: Held, contents: Mapping[bytes, Content]
 ) -> dict[bytes, int]:
     """The key of each body, stored where it was not, and known to be used by the chat."""
-    keys = {body: await _key(transaction, content) for body, content in contents.items()}
-    await transaction.many(
-        "INSERT INTO uses (content, chat, owner, fence) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [(key, held.chat, transaction.owner, held.fence) for key in keys.values()],
-    )
-    return keys
+    return {body: await _key(transaction, held, content) for body, content in contents.items()}
 
 
-async def _key(transaction: Transaction, content: Content) -> int:
+async def _key(transaction: Transaction, held: Held, content: Content) -> int:
     # Most are new. One that is there already, or that another writer was quicker to store, is looked up.
-    found = await transaction.row(
-        "INSERT INTO contents (owner, hash, size, codec, body) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT DO NOTHING RETURNING key",
+    new = await transaction.insert(
+        "INSERT INTO contents (owner, hash, size, codec, body, chat, fence)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         transaction.owner,
         content.hash,
         content.size,
         content.codec,
         content.body,
+        held.chat,
+        held.fence,
     )
-    found = found or await transaction.row(
-        "SELECT key FROM contents WHERE owner = ? AND hash = ?", transaction.owner, content.hash
+    if new is not None:
+        return new
+    found = await transaction.row(
+        "SELECT key, chat FROM contents WHERE owner = ? AND hash = ?",
+        transaction.owner,
+        content.hash,
     )
     assert found is not None
     key: int = found[0]
+    if found[1] != held.chat:
+        await transaction.run(
+            "INSERT INTO uses (content, chat, owner, fence) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT DO NOTHING",
+            key,
+            held.chat,
+            transaction.owner,
+            held.fence,
+        )
     return key
 
 
@@ -81,20 +91,28 @@ async def forget(transaction: Transaction, chat: int, since: int = 0) -> int:
 
     How many bodies that were.
     """
-    used = await transaction.rows(
-        "DELETE FROM uses WHERE chat = ? AND owner = ? AND fence >= ? RETURNING content",
-        chat,
-        transaction.owner,
-        since,
+    here = (chat, transaction.owner, since)
+    await transaction.run("DELETE FROM uses WHERE chat = ? AND owner = ? AND fence >= ?", *here)
+    dropped = await transaction.run(
+        "DELETE FROM contents WHERE chat = ? AND owner = ? AND fence >= ?"
+        " AND NOT EXISTS (SELECT 1 FROM uses WHERE content = contents.key)",
+        *here,
     )
-    dropped = 0
-    for (key,) in used:
-        dropped += await transaction.run(
-            "DELETE FROM contents WHERE key = ? AND owner = ?"
-            " AND NOT EXISTS (SELECT 1 FROM uses WHERE content = contents.key)",
+    # The others belong to somebody else from now on.
+    for key, heir in await transaction.rows(
+        "SELECT contents.key, MIN(uses.chat) FROM contents JOIN uses ON uses.content = contents.key"
+        " WHERE contents.chat = ? AND contents.owner = ? AND contents.fence >= ?"
+        " GROUP BY contents.key",
+        *here,
+    ):
+        await transaction.run(
+            "UPDATE contents SET chat = ?, fence ="
+            " (SELECT fence FROM uses WHERE content = contents.key AND uses.chat = ?) WHERE key = ?",
+            heir,
+            heir,
             key,
-            transaction.owner,
         )
+        await transaction.run("DELETE FROM uses WHERE content = ? AND chat = ?", key, heir)
     return dropped
 
 

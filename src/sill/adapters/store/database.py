@@ -4,6 +4,7 @@ A script is an ``async def`` over a ``Transaction``. PostgreSQL awaits it; SQLit
 a thread, because its transaction never has to wait for anything. So every query exists once.
 """
 
+from asyncio import Future
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Protocol, TypeVar
 
@@ -38,6 +39,10 @@ class Transaction(Protocol):
         """How many rows it touched."""
         ...
 
+    async def insert(self, sql: str, *values: object) -> int | None:
+        """The new row's ``key``; None where there was nothing to do."""
+        ...
+
     async def many(self, sql: str, rows: Iterable[Row]) -> None: ...
 
 
@@ -58,6 +63,10 @@ class Database(Protocol):
         ``lasting``: on the disk itself before this returns. Otherwise a crash of the process loses
         nothing, and a power cut at most what was written in the last moments.
         """
+        ...
+
+    def start(self, script: Script[T], *, lasting: bool = True) -> "Future[T]":
+        """The same, begun at once; it goes on when nobody waits for it any more."""
         ...
 
     def as_owner(self, owner: str) -> "Database":

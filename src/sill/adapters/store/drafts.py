@@ -1,23 +1,14 @@
 """What is worked out before a transaction begins, so that it holds the database for as short as it can."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
+from ...core.certificate import Certificate
 from ...core.messages import Epoch, Message
-from ...ports import Opening
+from ...ports import Opening, SoFar
 from . import codec, contents, recorder
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """Bytes that resemble what follows, and the row they are in.
-
-    ``depth`` is how many other rows it takes to read them.
-    """
-
-    key: int
-    body: bytes
-    depth: int
+from .frames import Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +21,10 @@ class Recent:
     """
 
     chat: int = 0
-
     recording: recorder.Recording | None = None
     keys: dict[bytes, int] = field(default_factory=dict)  # of the contents in the recording
     recipe: Frame | None = None
+    ends: tuple[int, ...] = ()  # of the recording's pieces in the recipe
     plan: Frame | None = None
 
 
@@ -46,6 +37,34 @@ class Draft:
     recording: recorder.Recording
     recent: Recent
     texts: dict[bytes, contents.Content]  # all that may be new
+
+
+@dataclass(frozen=True, slots=True)
+class Further:
+    """A further request of an open turn, ready to be written."""
+
+    certificate: Certificate
+    recording: recorder.Recording
+    recent: Recent
+    texts: dict[bytes, contents.Content]  # all that may be new
+    so_far: SoFar
+
+
+def further(certificate: Certificate, request: bytes, recent: Recent, so_far: SoFar) -> Further:
+    recording = recorder.record(request, (), recent.recording)
+    return Further(
+        certificate,
+        recording,
+        recent,
+        contents.prepared(
+            [
+                *new_pieces(recording, recent),
+                *(codec.as_bytes(message.text) for message in so_far.rounds),
+                *reference_bodies(so_far.references),
+            ]
+        ),
+        so_far,
+    )
 
 
 def draft(turn: str, opening: Opening, recent: Recent) -> Draft:
@@ -70,7 +89,7 @@ def draft(turn: str, opening: Opening, recent: Recent) -> Draft:
 def new_pieces(recording: recorder.Recording, recent: Recent) -> list[bytes]:
     return [
         piece.content
-        for piece in recording.pieces
+        for piece in recording.new
         if piece.form != "inline" and piece.content not in recent.keys
     ]
 
@@ -89,18 +108,25 @@ def message_texts(messages: Sequence[Message]) -> dict[bytes, contents.Content]:
     return contents.prepared(codec.as_bytes(message.text) for message in messages)
 
 
-DEEPEST = 24
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A recording as it is stored, where each of its pieces ends in that, and the keys of its contents."""
+
+    body: bytes
+    ends: tuple[int, ...]
+    keys: dict[bytes, int]
 
 
-def packed(body: bytes, frame: Frame | None) -> tuple[Frame | None, bytes]:
-    """The frame and what the body adds to it, if that is worth it; else the body alone."""
-    if frame is not None and frame.depth < DEEPEST:
-        added = codec.pack(body, frame.body)
-        if len(added) * 4 < len(body):
-            return frame, added
-    return None, codec.pack(body)
-
-
-def framed(key: int, body: bytes, base: Frame | None) -> Frame:
-    """What the next body can be kept against."""
-    return Frame(key, body, base.depth + 1 if base else 0)
+def recipe(recording: recorder.Recording, recent: Recent, new_keys: Mapping[bytes, int]) -> Recipe:
+    """Of what is kept of the last one nothing is worked out again."""
+    kept = recording.kept
+    start = recent.ends[kept - 1] if kept else 0
+    known = {**recent.keys, **new_keys}
+    before = recording.pieces[:kept]
+    parts = recorder.recipe_parts(recording.new, known.__getitem__, before)
+    ends = recent.ends[:kept] + tuple(accumulate(map(len, parts), initial=start))[1:]
+    begun = recent.recipe.body[:start] if recent.recipe else b""
+    # After an eviction most of what was known is out of sight.
+    if kept * 2 < len(recent.ends):
+        known = {p.content: known[p.content] for p in recording.pieces if p.form != "inline"}
+    return Recipe(begun + b"".join(parts), ends, known)

@@ -44,12 +44,12 @@ def to_json(copy: ChatCopy) -> str:
     last: Recording | None = None
     turns = []
     for turn in copy.turns:
-        requests = []
+        requests, plans = [], [recorded.plan for recorded in copy.requests[turn.id]]
         for recorded in copy.requests[turn.id]:
             last = record(recorded.request, [m.text for m in turn.messages], last)
             pieces = [[p.form, _piece(p, refer)] for p in last.pieces]
             requests.append([codec.certificate_text(recorded.certificate), pieces])
-        turns.append(_turn_json(turn, refer) | {"requests": requests})
+        turns.append(_turn_json(turn, refer) | {"requests": requests, "plans": plans})
     whole = {
         "format": FORMAT,
         "version": VERSION,
@@ -171,13 +171,14 @@ def _turn(turn: Json, chat: str, texts: Mapping[str, bytes]) -> StoredTurn:
 
 
 def _requests(turn: Json, texts: Mapping[str, bytes]) -> Iterator[Recorded]:
-    for certificate, pieces in turn["requests"]:
+    # Files of earlier versions have no plans of requests.
+    plans = turn.get("plans") or [""] * len(turn["requests"])
+    for (certificate, pieces), plan in zip(turn["requests"], plans, strict=True):
         whole = [
             Piece(form, _hidden(what) if form == "inline" else texts[what]) for form, what in pieces
         ]
-        yield Recorded(
-            codec.certificate(certificate), b"".join(piece.rendered() for piece in whole)
-        )
+        request = b"".join(piece.rendered() for piece in whole)
+        yield Recorded(codec.certificate(certificate), request, plan)
 
 
 def _attempt(row: Json) -> StoredAttempt:

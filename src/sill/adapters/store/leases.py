@@ -11,6 +11,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...core.messages import Message
 from ...errors import TurnInProgress
 from .database import Transaction
 
@@ -31,9 +32,10 @@ class Held:
     chat: int
     fence: int
     used: int = 0  # when the chat was used before this turn
-    messages: int | None = None  # how many the turn has, where that is known,
+    messages: int | None = None  # how many the turn began with, where that is known,
     said: tuple[str, ...] | None = None  # and those of them that are talk
     has_partials: bool = True  # or none was ever written
+    rounds: tuple[Message, ...] = ()  # that are kept behind those it began with
 
 
 async def take(transaction: Transaction, chat: int, holder: str, times: LeaseTimes) -> int | None:

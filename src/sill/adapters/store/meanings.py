@@ -46,7 +46,8 @@ async def _waiting(transaction: Transaction, model: str, limit: int) -> list[tup
     rows = await transaction.rows(
         "SELECT DISTINCT contents.key, contents.codec, contents.body FROM messages"
         " JOIN contents ON contents.key = messages.content JOIN turns ON turns.key = messages.turn"
-        " WHERE messages.owner = ? AND messages.carries = '' AND turns.status <> 'open'"
+        " WHERE messages.owner = ? AND (messages.carries = '' OR messages.said = 1)"
+        " AND turns.status <> 'open'"
         " AND contents.size > 0 AND NOT EXISTS (SELECT 1 FROM meanings"
         " WHERE meanings.content = contents.key AND meanings.model = ?)"
         f" ORDER BY contents.key LIMIT {int(limit)}",
@@ -94,7 +95,8 @@ async def _nearest(
     for key in keys:
         rows = await transaction.rows(
             f"{words.FOUND} JOIN messages ON messages.turn = turns.key"
-            " WHERE messages.content = ? AND messages.carries = '' AND turns.owner = ?"
+            " WHERE messages.content = ? AND (messages.carries = '' OR messages.said = 1)"
+            " AND turns.owner = ?"
             f" AND turns.status <> 'open'{words.within(workspace)} ORDER BY turns.key DESC",
             *(key, transaction.owner, *([] if workspace is None else [workspace])),
         )
@@ -107,8 +109,9 @@ async def _nearest(
 
 
 _USED = (
-    " AND content IN (SELECT content FROM uses JOIN chats ON chats.key = uses.chat"
-    " WHERE chats.workspace = ?)"
+    " AND content IN (SELECT contents.key FROM chats JOIN contents ON contents.chat = chats.key"
+    " WHERE chats.workspace = ? UNION ALL SELECT uses.content FROM chats"
+    " JOIN uses ON uses.chat = chats.key WHERE chats.workspace = ?)"
 )
 
 
@@ -126,7 +129,7 @@ async def _by_index(
         f"SELECT content FROM meanings WHERE owner = ? AND model = ? AND vector_dims(vector) = {size}"
         f"{'' if workspace is None else _USED}"
         f" ORDER BY vector::halfvec({size}) <=> CAST(? AS halfvec({size})) LIMIT {int(limit)}",
-        *(transaction.owner, model, *([] if workspace is None else [workspace])),
+        *(transaction.owner, model, *([] if workspace is None else [workspace, workspace])),
         _stored(transaction, vector),
     )
     return [key for (key,) in rows]
@@ -142,7 +145,7 @@ async def _by_all(
     rows = await transaction.rows(
         "SELECT content, vector FROM meanings WHERE owner = ? AND model = ?"
         f"{'' if workspace is None else _USED}",
-        *(transaction.owner, model, *([] if workspace is None else [workspace])),
+        *(transaction.owner, model, *([] if workspace is None else [workspace, workspace])),
     )
     unit = _unit(vector)
     width = 2 * len(unit)

@@ -62,6 +62,28 @@ def cites(is_sqlite: bool) -> Statements:
     return schema.statements(schema.CITES.format(**dialect))
 
 
+def said(is_sqlite: bool) -> Statements:
+    """Words before tool calls are indexed from now on; what the index was told of earlier turns stays as it is."""
+    dialect = schema.SQLITE if is_sqlite else schema.POSTGRES
+    return schema.statements(schema.SAID.format(**dialect))
+
+
+def leaner(is_sqlite: bool) -> Statements:
+    """Fewer rows, indexes and bytes for every turn."""
+    if is_sqlite:
+        return [
+            *schema.statements(schema.LEANER.format(**schema.SQLITE)),
+            *schema.statements(schema.SQLITE_LATE_WORDS),
+        ]
+    everybodys = ("contents", "uses", "requests")
+    return [
+        *(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY" for table in everybodys),
+        *schema.statements(schema.LEANER.format(**schema.POSTGRES)),
+        *(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY" for table in everybodys[:2]),
+        *schema.statements(schema.guard(["requests"])),
+    ]
+
+
 STEPS: tuple[Callable[[bool], Statements], ...] = (
     first_tables,
     accounts,
@@ -70,6 +92,8 @@ STEPS: tuple[Callable[[bool], Statements], ...] = (
     noted_documents,
     prices,
     cites,
+    said,
+    leaner,
 )
 
 APPLIED = "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)"

@@ -1,5 +1,6 @@
 """PostgreSQL: a pool of connections, one transaction per call, the owner set in each of them."""
 
+import asyncio
 import contextlib
 import functools
 from collections.abc import AsyncIterator, Iterable
@@ -54,6 +55,10 @@ class PostgresTransaction:
     async def run(self, sql: str, *values: object) -> int:
         return (await self.connection.execute(placed(sql), values)).rowcount
 
+    async def insert(self, sql: str, *values: object) -> int | None:
+        row = await self.row(sql + " RETURNING key", *values)
+        return None if row is None else row[0]
+
     async def many(self, sql: str, rows: Iterable[Row]) -> None:
         async with self.connection.cursor() as cursor:
             await cursor.executemany(placed(sql), list(rows))
@@ -75,6 +80,9 @@ class PostgresDatabase:
     async def write(self, script: Script[T], *, lasting: bool = True) -> T:
         """Every commit is lasting here."""
         return await self._transact(script, reads=False)
+
+    def start(self, script: Script[T], *, lasting: bool = True) -> "asyncio.Future[T]":
+        return asyncio.ensure_future(self.write(script, lasting=lasting))
 
     async def _transact(self, script: Script[T], *, reads: bool) -> T:
         from psycopg import errors

@@ -1,16 +1,16 @@
 """Turns as they are read: a plan's history, one turn with its request, a whole chat."""
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
 from ...core.messages import Epoch, Message
-from ...errors import StoreError, UsageError
+from ...errors import UsageError
 from ...ports import History, StoredTurn
-from . import codec, contents, recorder
+from ...records import Recorded
+from . import codec, contents, recordings
 from .database import Row, Transaction
-from .drafts import Frame, Recent, framed
+from .frames import Frames
 
 _TURN = (
     "turns.key, turns.id, chats.id, turns.status, turns.model, turns.endpoint, turns.outcome,"
@@ -142,8 +142,8 @@ async def turn(transaction: Transaction, id: str) -> StoredTurn | None:
     if not rows:
         return None
     (found,) = await _with_plans(transaction, rows)
-    bodies = await requests(transaction, rows[0][0])
-    return replace(found, request=bodies[-1][1] if bodies else b"")
+    sent = await recordings.of_turn(transaction, rows[0][0])
+    return replace(found, request=sent[-1].request if sent else b"")
 
 
 async def ids(transaction: Transaction, beginning: str) -> list[str]:
@@ -160,99 +160,34 @@ async def ids(transaction: Transaction, beginning: str) -> list[str]:
 
 async def _with_plans(transaction: Transaction, rows: Sequence[Row]) -> list[StoredTurn]:
     found = await _with_messages(transaction, rows)
-    frames = _Frames(transaction, "turns", "plan")
-    for row in rows:
-        await frames.add(row[0], row[-2], row[-1])
-    return [
-        replace(turn, plan=codec.as_text(frames.known[row[0]].body))
-        for turn, row in zip(found, rows, strict=True)
-    ]
+    frames = Frames(transaction, "turns", "plan")
+    plans = {row[0]: codec.as_text((await frames.add(row[0], *row[-2:])).body) for row in rows}
+    plans |= await recordings.last_plans(transaction, [row[0] for row in rows])
+    return [replace(turn, plan=plans[row[0]]) for turn, row in zip(found, rows, strict=True)]
 
 
-class _Frames:
-    """Reads what is kept against other rows, each of them once."""
-
-    def __init__(self, transaction: Transaction, table: str, column: str) -> None:
-        self._transaction = transaction
-        self._select = f"SELECT frame, {column} FROM {table} WHERE key = ? AND owner = ?"
-        self.known: dict[int, Frame] = {}
-
-    async def get(self, key: int) -> Frame:
-        if key not in self.known:
-            row = await self._transaction.row(self._select, key, self._transaction.owner)
-            assert row is not None
-            await self.add(key, *row)
-        return self.known[key]
-
-    async def add(self, key: int, base: int | None, packed: bytes) -> None:
-        below = None if base is None else await self.get(base)
-        body = codec.unpack(packed, below.body if below else b"")
-        self.known[key] = framed(key, body, below)
-
-
-# --- Requests ------------------------------------------------------------------------------------
-
-
-async def requests(transaction: Transaction, turn: int) -> list[tuple[str, bytes]]:
-    """The certificate and the exact bytes of every request of a turn, in order."""
-    rows = await transaction.rows(
-        "SELECT key, certificate, hash FROM requests"
-        " WHERE turn = ? AND owner = ? ORDER BY position",
-        turn,
-        transaction.owner,
-    )
-    frames = _Frames(transaction, "requests", "recipe")
-    found = []
-    for key, certificate, hash in rows:
-        recording, _ = await _recording(transaction, hash, await frames.get(key))
-        found.append((certificate, recording.body))
-    return found
-
-
-async def requests_of(transaction: Transaction, turn: str) -> list[tuple[str, bytes]]:
+async def requests(transaction: Transaction, turn: str) -> list[Recorded]:
     row = await transaction.row(
         "SELECT key FROM turns WHERE owner = ? AND id = ?", transaction.owner, turn
     )
-    return [] if row is None else await requests(transaction, row[0])
+    return [] if row is None else await recordings.of_turn(transaction, row[0])
 
 
 async def partial(transaction: Transaction, turn: str) -> str:
+    """The words of an open turn, those before its tool rounds too."""
+    said = await transaction.rows(
+        "SELECT contents.codec, contents.body FROM turns JOIN messages ON messages.turn = turns.key"
+        " JOIN contents ON contents.key = messages.content WHERE turns.owner = ? AND turns.id = ?"
+        " AND turns.status = 'open' AND messages.said = 1 ORDER BY messages.position",
+        transaction.owner,
+        turn,
+    )
     rows = await transaction.rows(
         "SELECT partials.text FROM partials JOIN turns ON turns.key = partials.turn"
         " WHERE turns.owner = ? AND turns.id = ? ORDER BY partials.position",
         transaction.owner,
         turn,
     )
-    return codec.as_text(b"".join(bytes(part) for (part,) in rows))
-
-
-async def _recording(
-    transaction: Transaction, hash: bytes, recipe: Frame
-) -> tuple[recorder.Recording, dict[bytes, int]]:
-    """A request as it was sent, and the keys of its contents."""
-    pieces = recorder.read_recipe(recipe.body)
-    found = await contents.bodies(
-        transaction, [what for _, what in pieces if isinstance(what, int)]
-    )
-    recording = recorder.recalled(pieces, found)
-    if hashlib.sha256(recording.body).digest() != bytes(hash):
-        raise StoreError("a recorded request does not match its hash", hint="restore a backup")
-    return recording, {body: key for key, body in found.items()}
-
-
-async def recent(transaction: Transaction, chat: int) -> Recent:
-    """What the next request of the chat will resemble. An open turn may yet be taken back."""
-    row = await transaction.row(
-        "SELECT requests.key, requests.hash, turns.key"
-        " FROM turns JOIN requests ON requests.turn = turns.key"
-        " WHERE turns.chat = ? AND turns.owner = ? AND turns.status <> 'open'"
-        " ORDER BY turns.sequence DESC, requests.position DESC LIMIT 1",
-        chat,
-        transaction.owner,
-    )
-    if row is None:
-        return Recent(chat)
-    recipe = await _Frames(transaction, "requests", "recipe").get(row[0])
-    recording, keys = await _recording(transaction, row[1], recipe)
-    plan = await _Frames(transaction, "turns", "plan").get(row[2])
-    return Recent(chat, recording, keys, recipe, plan)
+    since = codec.as_text(b"".join(bytes(part) for (part,) in rows))
+    before = (codec.as_text(codec.unsqueeze(coding, body)) for coding, body in said)
+    return "\n\n".join(filter(None, (*before, since)))

@@ -5,15 +5,19 @@ what is left between them stays as it is. Requests mostly grow, so the pieces of
 kept as far as the new one begins with the same bytes, and only the rest is cut.
 """
 
-import functools
+import hashlib
 import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, assert_never
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never
 
 from .codec import as_bytes, as_text
+from .splice import common, number, read_number
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
 
 # Shorter texts cost less inside the recipe than as a row of their own.
 LONG = 48
@@ -45,18 +49,47 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Hashed:
+    """SHA-256 of a body that has come as far as ``at``, to go on from; and of the whole body."""
+
+    at: int
+    part: "_Hash"
+    whole: bytes
+
+
+def _hashed(body: bytes, at: int, last: Hashed | None = None) -> Hashed:
+    """``last``: of a body that begins with the same bytes, as far as it has come."""
+    part, start = (hashlib.sha256(), 0) if last is None else (last.part.copy(), last.at)
+    part.update(body[start:at])
+    whole = part.copy()
+    whole.update(body[at:])
+    return Hashed(at, part, whole.digest())
+
+
+@dataclass(frozen=True, slots=True)
 class Recording:
     """A request and how it was cut.
 
     ``ends`` says where each piece ends in the body, and whether that place is outside any string.
+    The first ``kept`` pieces are those of the recording before it.
     """
 
     pieces: tuple[Piece, ...]
     body: bytes
     ends: tuple[tuple[int, bool], ...]
+    hashed: Hashed = field(compare=False, repr=False)
+    kept: int = field(default=0, compare=False)
+
+    @property
+    def new(self) -> tuple[Piece, ...]:
+        return self.pieces[self.kept :]
+
+    @property
+    def hash(self) -> bytes:
+        return self.hashed.whole
 
 
-NOTHING = Recording((), b"", ())
+NOTHING = Recording((), b"", (), _hashed(b"", 0))
 
 
 def escape(text: str) -> bytes:
@@ -66,21 +99,23 @@ def escape(text: str) -> bytes:
 
 def record(body: bytes, texts: Sequence[str] = (), last: Recording | None = None) -> Recording:
     """The body cut at the given texts and at its own strings; always renders to the same bytes."""
-    kept = _shared(body, last)
     before = last or NOTHING
+    kept = _shared(body, before)
     offset = before.ends[kept - 1][0] if kept else 0
-    known = dict.fromkeys(as_bytes(text) for text in texts if len(text) >= LONG)
-    known |= dict.fromkeys(p.content for p in before.pieces[kept:] if p.form in ("text", "string"))
-    fragments = {escape(as_text(text)): text for text in known}
+    found = dict.fromkeys(as_bytes(text) for text in texts if len(text) >= LONG)
+    found |= dict.fromkeys(p.content for p in before.pieces[kept:] if p.form in ("text", "string"))
+    fragments = {escape(as_text(text)): text for text in found}
     rest = body[offset:]
     cut = tuple(_joined(_cut(rest, fragments)))
     rendered = [piece.rendered() for piece in cut]
     if b"".join(rendered) != rest:
         # Bytes that are not UTF-8, or escaped in a way of their own, are never recorded as something else.
         cut, rendered = (Piece("bytes", rest),), [rest]
-    return Recording(
-        before.pieces[:kept] + cut, body, before.ends[:kept] + _ends(cut, rendered, offset)
-    )
+    ends = before.ends[:kept] + _ends(cut, rendered, offset)
+    # The next request begins with all of this one but its last piece.
+    at = ends[-2][0] if len(ends) > 1 else 0
+    known = before.hashed if before.hashed.at <= min(offset, at) else None
+    return Recording(before.pieces[:kept] + cut, body, ends, _hashed(body, at, known), kept)
 
 
 def _ends(
@@ -97,29 +132,12 @@ def _ends(
     return tuple(ends)
 
 
-def _shared(body: bytes, last: Recording | None) -> int:
+def _shared(body: bytes, last: Recording) -> int:
     """How many pieces of the last recording this body begins with too, up to a place outside strings."""
-    if last is None:
-        return 0
-    kept = bisect_right(last.ends, (_common(body, last.body), True))
+    kept = bisect_right(last.ends, (common(body, last.body), True))
     while kept and not last.ends[kept - 1][1]:
         kept -= 1
     return kept
-
-
-def _common(one: bytes, other: bytes) -> int:
-    """How many bytes both begin with."""
-    same, differs = 0, min(len(one), len(other))
-    if one[:differs] == other[:differs]:
-        return differs
-    # Both agree up to ``same`` and no longer at ``differs``.
-    while differs - same > 1:
-        middle = (same + differs) // 2
-        if one[same:middle] == other[same:middle]:
-            same = middle
-        else:
-            differs = middle
-    return same
 
 
 def _cut(body: bytes, fragments: dict[bytes, bytes]) -> Iterator[Piece]:
@@ -198,29 +216,55 @@ def _placed(inline: bytes) -> Piece:
 # --- Recipes: pieces as bytes, contents named by their keys ---------------------------------------
 
 
-def write_recipe(pieces: Sequence[Piece], key_of: Callable[[bytes], int]) -> bytes:
-    parts: list[bytes] = []
+# What stands between texts is mostly what stood between the last ones. An inline piece without any bytes
+# does not exist: where its length would be 0, the number that follows says how many inline pieces back it was.
+_AGAIN = number(0)
+_FAR = 8
+
+
+def recipe_parts(
+    pieces: Sequence[Piece], key_of: Callable[[bytes], int], before: Sequence[Piece] = ()
+) -> list[bytes]:
+    """Each piece as it stands in a recipe behind the pieces ``before``."""
+    seen = [content for form, content in before[-2 * _FAR :] if form == "inline"]
+    parts = []
     for form, content in pieces:
         if form == "inline":
-            parts += (_number(len(content) << 2), content)
+            parts.append(_inline(content, seen[: -_FAR - 1 : -1]))
+            seen.append(content)
         else:
-            parts.append(_number(key_of(content) << 2 | _CODES[form]))
-    return b"".join(parts)
+            parts.append(number(key_of(content) << 2 | _CODES[form]))
+    return parts
 
 
-def read_recipe(recipe: bytes) -> list[tuple[Form, int | bytes]]:
-    """Each piece with the key of its content, or with its own bytes if it stands inline."""
+def _inline(content: bytes, seen: Sequence[bytes]) -> bytes:
+    """``seen`` are the inline pieces before it, the last one first."""
+    if content in seen:
+        return _AGAIN + number(seen.index(content) + 1)
+    return number(len(content) << 2) + content
+
+
+def read_recipe(recipe: bytes) -> "tuple[list[tuple[Form, int | bytes]], tuple[int, ...]]":
+    """Each piece with the key of its content, or with its own bytes if it stands inline; and where each ends."""
     pieces: list[tuple[Form, int | bytes]] = []
+    ends: list[int] = []
+    seen: list[bytes] = []
     at = 0
     while at < len(recipe):
-        number, at = _read_number(recipe, at)
-        form, number = _FORMS[number & 3], number >> 2
+        value, at = read_number(recipe, at)
+        form, value = _FORMS[value & 3], value >> 2
         if form == "inline":
-            pieces.append((form, recipe[at : at + number]))
-            at += number
+            if value:
+                seen.append(recipe[at : at + value])
+                at += value
+            else:
+                back, at = read_number(recipe, at)
+                seen.append(seen[-back])
+            pieces.append((form, seen[-1]))
         else:
-            pieces.append((form, number))
-    return pieces
+            pieces.append((form, value))
+        ends.append(at)
+    return pieces, tuple(ends)
 
 
 def recalled(
@@ -231,25 +275,5 @@ def recalled(
         Piece(form, contents[what] if isinstance(what, int) else what) for form, what in pieces
     )
     rendered = [piece.rendered() for piece in whole]
-    return Recording(whole, b"".join(rendered), _ends(whole, rendered))
-
-
-@functools.lru_cache(maxsize=4096)
-def _number(number: int) -> bytes:
-    written = bytearray()
-    while number > 127:
-        written.append(number & 127 | 128)
-        number >>= 7
-    written.append(number)
-    return bytes(written)
-
-
-def _read_number(recipe: bytes, at: int) -> tuple[int, int]:
-    number = shift = 0
-    while True:
-        byte = recipe[at]
-        at += 1
-        number |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            return number, at
+    body, ends = b"".join(rendered), _ends(whole, rendered)
+    return Recording(whole, body, ends, _hashed(body, ends[-2][0] if len(ends) > 1 else 0))

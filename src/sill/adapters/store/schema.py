@@ -153,6 +153,37 @@ CITES = """
 ALTER TABLE turns ADD COLUMN cites {int}
 """
 
+# Words that the model said before it called a tool are found, too: 1 marks them.
+SAID = """
+ALTER TABLE messages ADD COLUMN said {int} NOT NULL DEFAULT 0
+"""
+
+# A text belongs to the chat that used it first; ``uses`` names only the others. A request is found by its key,
+# which is the turn's times 65536 and its number in the turn, and has its plan where it is not the turn's first one.
+LEANER = """
+ALTER TABLE contents ADD COLUMN chat {int} REFERENCES chats (key);
+ALTER TABLE contents ADD COLUMN fence {int};
+UPDATE contents SET chat = (SELECT MIN(chat) FROM uses WHERE content = contents.key);
+UPDATE contents SET fence = (SELECT fence FROM uses WHERE content = contents.key AND uses.chat = contents.chat);
+DELETE FROM uses WHERE chat = (SELECT chat FROM contents WHERE key = uses.content);
+CREATE INDEX contents_of_chat ON contents (chat, fence);
+CREATE TABLE recordings (
+  key {int} PRIMARY KEY, owner TEXT NOT NULL, certificate TEXT NOT NULL, size {int} NOT NULL,
+  hash {blob} NOT NULL, frame {int}, recipe {blob} NOT NULL, plan_frame {int}, plan {blob}
+);
+INSERT INTO recordings (key, owner, certificate, size, hash, frame, recipe)
+  SELECT requests.turn * 65536 + requests.position, requests.owner, requests.certificate, requests.size,
+  requests.hash, base.turn * 65536 + base.position, requests.recipe
+  FROM requests LEFT JOIN requests AS base ON base.key = requests.frame;
+DROP TABLE requests;
+ALTER TABLE recordings RENAME TO requests
+"""
+
+# Turns whose words are not in the index yet: it is told of many at once, before anybody asks it.
+SQLITE_LATE_WORDS = """
+CREATE TABLE unindexed (turn INTEGER PRIMARY KEY)
+"""
+
 # Words are found by turn. SQLite keeps the index alone, because the texts are stored already.
 SQLITE_WORDS = """
 CREATE VIRTUAL TABLE words USING fts5 (

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 
 from ...core.messages import Fingerprint
-from ...errors import TurnInProgress, UsageError
+from ...errors import StoreError, TurnInProgress, UsageError
 from ...ports import ChatCopy
 from ...records import (
     Attempt,
@@ -103,6 +103,10 @@ class Shelf:
     async def search(
         self, words: str, workspace: str | None = None, limit: int = 20
     ) -> list[Found]:
+        if await self._database.read(full_text.are_waiting):
+            # A database that cannot be written is searched without the index where that is needed.
+            with contextlib.suppress(StoreError):
+                await self._database.write(full_text.catch_up, lasting=False)
         return await self._database.read(lambda t: full_text.search(t, words, workspace, limit))
 
     async def copy_chat(self, chat: str) -> ChatCopy:

@@ -4,15 +4,15 @@ import asyncio
 import contextlib
 import os
 import sqlite3
-from collections.abc import Callable, Coroutine, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from ...errors import StoreError
-from . import migrations
+from . import migrations, words
 from .database import Row, Script
+from .lanes import Lane
 
 T = TypeVar("T")
 
@@ -37,6 +37,10 @@ class SqliteTransaction:
     async def run(self, sql: str, *values: object) -> int:
         return self.connection.execute(sql, values).rowcount
 
+    async def insert(self, sql: str, *values: object) -> int | None:
+        done = self.connection.execute(sql, values)
+        return done.lastrowid if done.rowcount else None
+
     async def many(self, sql: str, rows: Iterable[Row]) -> None:
         self.connection.executemany(sql, rows)
 
@@ -51,105 +55,34 @@ def finished(script: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("a script waited for something other than its transaction")
 
 
-class _Lane:
-    """One connection in one thread."""
-
-    def __init__(self, path: Path, *, writes: bool) -> None:
-        self._path = path
-        self._writes = writes
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="sill-store")
-        self._connection: sqlite3.Connection | None = None
-        self._log: int | None = None
-
-    async def call(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        def in_thread() -> T:
-            with speaking(self._path):
-                return work(self.connection())
-
-        return await asyncio.get_running_loop().run_in_executor(self._thread, in_thread)
-
-    def connection(self) -> sqlite3.Connection:
-        if self._connection is None:
-            self._connection = connect(self._path, writes=self._writes)
-        return self._connection
-
-    def transact(self, connection: sqlite3.Connection, work: Callable[[], T], lasting: bool) -> T:
-        connection.execute("BEGIN IMMEDIATE" if self._writes else "BEGIN")
-        try:
-            answer = work()
-            connection.execute("COMMIT")
-        except BaseException:
-            # A full disk may have ended the transaction already.
-            with contextlib.suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-            raise
-        if self._writes and lasting:
-            self.sync()
-        return answer
-
-    def sync(self) -> None:
-        """Everything committed is on the disk when this returns.
-
-        It is what ``synchronous=FULL`` does at the end of a commit. Done here, a commit that need not wait
-        does not have to switch that setting off and on.
-        """
-        try:
-            if self._log is None:
-                self._log = os.open(f"{self._path}-wal", os.O_RDWR)
-            os.fsync(self._log)
-        except FileNotFoundError:
-            pass  # without a log, SQLite has done it
-        except OSError as error:
-            raise StoreError(
-                f"{self._path}: {error.strerror}; what was written may not last",
-                hint="check the disk",
-            ) from error
-
-    async def close(self) -> None:
-        def in_thread() -> None:
-            if self._log is not None:
-                os.close(self._log)
-                self._log = None
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
-
-        await asyncio.get_running_loop().run_in_executor(self._thread, in_thread)
-        self._thread.shutdown(wait=False)
-
-
 @dataclass(slots=True)
 class SqliteDatabase:
     """Open with ``open_sqlite``."""
 
     path: Path
     owner: str
-    _writer: _Lane
-    _reader: _Lane
-    _unsynced: list[asyncio.TimerHandle]
+    _writer: Lane
+    _reader: Lane
+    _timers: list[asyncio.TimerHandle]
     borrowed: bool = False
 
     async def read(self, script: Script[T]) -> T:
-        lane = self._reader
-        return await lane.call(
-            lambda connection: lane.transact(
-                connection, lambda: self._finished(script, connection), True
-            )
-        )
+        return await self._reader.transact(self._of(script), "BEGIN", lasting=False)
 
     async def write(self, script: Script[T], *, lasting: bool = True) -> T:
-        lane = self._writer
-        answer = await lane.call(
-            lambda connection: lane.transact(
-                connection, lambda: self._finished(script, connection), lasting
-            )
-        )
-        self._plan_sync(lasting)
-        return answer
+        return await self.start(script, lasting=lasting)
 
-    def _finished(self, script: Script[T], connection: sqlite3.Connection) -> T:
-        running = script(SqliteTransaction(connection, self.owner))
-        return finished(cast(Coroutine[Any, Any, T], running))
+    def start(self, script: Script[T], *, lasting: bool = True) -> asyncio.Future[T]:
+        if not lasting and not self._timers:
+            self._sync_after(SYNC_AFTER)
+        return self._writer.transact(self._of(script), "BEGIN IMMEDIATE", lasting=lasting)
+
+    def _of(self, script: Script[T]) -> Callable[[sqlite3.Connection], T]:
+        def work(connection: sqlite3.Connection) -> T:
+            running = script(SqliteTransaction(connection, self.owner))
+            return finished(cast(Coroutine[Any, Any, T], running))
+
+        return work
 
     def as_owner(self, owner: str) -> "SqliteDatabase":
         return replace(self, owner=owner, borrowed=True)
@@ -157,34 +90,32 @@ class SqliteDatabase:
     # A lasting commit carries everything before it to the disk. Where none follows, a timer does it,
     # so that a reply is safe from a power cut a moment after it was stored, and nobody waits for it.
 
-    def _plan_sync(self, lasting: bool) -> None:
-        if lasting:
-            self._cancel_sync()
-        elif not self._unsynced:
-            loop = asyncio.get_running_loop()
-            self._unsynced.append(loop.call_later(SYNC_AFTER, self._sync_soon))
+    def _sync_after(self, seconds: float) -> None:
+        self._timers.append(asyncio.get_running_loop().call_later(seconds, self._sync_if_due))
 
-    def _cancel_sync(self) -> None:
-        while self._unsynced:
-            self._unsynced.pop().cancel()
+    def _sync_if_due(self) -> None:
+        self._timers.clear()
+        age = self._writer.unsynced_for
+        if age is None:
+            return
+        if age < SYNC_AFTER:
+            self._sync_after(SYNC_AFTER - age)
+        else:
+            # Nobody waits for it; the next lasting commit says what is wrong with the disk.
+            self._settle().add_done_callback(lambda done: done.cancelled() or done.exception())
 
-    def _sync_soon(self) -> None:
-        self._cancel_sync()
-        loop = asyncio.get_running_loop()
-        loop.run_in_executor(self._writer._thread, self._sync_quietly)
-
-    def _sync_quietly(self) -> None:
-        # Nobody waits for it; the next lasting commit says what is wrong with the disk.
-        with contextlib.suppress(StoreError):
-            self._writer.sync()
+    def _settle(self) -> asyncio.Future[None]:
+        """The index of words knows every finished turn, and all of it is on the disk."""
+        self._writer.transact(self._of(words.catch_up), "BEGIN IMMEDIATE", lasting=False)
+        return self._writer.sync()
 
     async def call(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Work outside any transaction, by the connection that writes."""
-        return await self._writer.call(work)
+        return await self._writer.start(work, alone=True)
 
     async def call_reading(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Work that takes long and writes nothing here."""
-        return await self._reader.call(work)
+        return await self._reader.start(work, alone=True)
 
     async def compact(self) -> None:
         def work(connection: sqlite3.Connection) -> None:
@@ -198,16 +129,21 @@ class SqliteDatabase:
     async def close(self) -> None:
         if self.borrowed:
             return
-        if self._unsynced:
-            self._cancel_sync()
-            await self._writer.call(lambda _: self._sync_quietly())
+        for timer in self._timers:
+            timer.cancel()
+        self._timers.clear()
+        if self._writer.unsynced_for is not None:
+            with contextlib.suppress(StoreError):
+                await self._settle()
         await self._reader.close()
         await self._writer.close()
 
 
 async def open_sqlite(path: Path, owner: str) -> SqliteDatabase:
     """The database in its newest form; made when it is not there yet."""
-    database = SqliteDatabase(path, owner, _Lane(path, writes=True), _Lane(path, writes=False), [])
+    writer = Lane(path, lambda: connect(path, writes=True))
+    reader = Lane(path, lambda: connect(path, writes=False))
+    database = SqliteDatabase(path, owner, writer, reader, [])
     try:
         await database.call(migrations.bring_sqlite_up)
     except BaseException:
@@ -230,7 +166,7 @@ def connect(path: Path, *, writes: bool) -> sqlite3.Connection:
     mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
     if writes and mode != "wal":
         mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
-    # With a log, a commit that has to last is followed by ``_Lane.sync``. Some file systems allow none.
+    # With a log, a commit that has to last is followed by a sync in ``Lane``. Some file systems allow none.
     connection.execute(f"PRAGMA synchronous={'NORMAL' if mode == 'wal' else 'FULL'}")
     return connection
 
@@ -250,31 +186,3 @@ def _connected(name: str) -> sqlite3.Connection:
         check_same_thread=False,
         uri=name.startswith("file:"),
     )
-
-
-_HINTS = {
-    sqlite3.SQLITE_FULL: ("the disk is full", "free some space and say it again"),
-    sqlite3.SQLITE_READONLY: ("the database is read-only", "check who may write the file"),
-    sqlite3.SQLITE_BUSY: ("another program keeps the database busy", "try again"),
-    sqlite3.SQLITE_LOCKED: ("another program keeps the database busy", "try again"),
-    sqlite3.SQLITE_CANTOPEN: ("the database cannot be opened", "check the folder and its rights"),
-    sqlite3.SQLITE_CORRUPT: ("the database is damaged", "restore a backup, or move the file away"),
-    sqlite3.SQLITE_NOTADB: ("this is not a database", "choose another file"),
-    sqlite3.SQLITE_IOERR: ("the disk fails", "check the disk"),
-}
-
-
-@contextlib.contextmanager
-def speaking(path: Path) -> Iterator[None]:
-    """Database failures as ``StoreError``; they hold no text of messages."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        # Extended codes carry the plain one in their low byte.
-        code = getattr(error, "sqlite_errorcode", None) or 0
-        what, hint = _HINTS.get(code & 0xFF, (str(error), ""))
-        raise StoreError(f"{path}: {what}; nothing was written", hint=hint) from error
-    except OSError as error:
-        raise StoreError(
-            f"{path}: {error.strerror}; nothing was written", hint="check the folder and its rights"
-        ) from error

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 from ...core.certificate import Certificate
 from ...errors import Fenced, StoreError
-from ...ports import Closing, History, Opening, StoredTurn
+from ...ports import Closing, History, Opening, SoFar, StoredTurn
 from ...records import Recorded
-from . import chats, codec, contents, drafts, leases, reading, recorder, turns
+from . import chats, contents, drafts, leases, reading, recordings, turns
 from .database import Database, Transaction
 from .drafts import Recent
 from .leases import Held, LeaseTimes
@@ -38,6 +38,13 @@ class _Open:
     timer: asyncio.Task[None] | None = None
     # What could not be written yet.
     end: Callable[[Transaction], Awaitable[Mapping[bytes, int] | None]] | None = None
+
+    def hush(self) -> None:
+        """Nothing of the answer so far is to be kept as its part."""
+        self.partial = self.kept = ""
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
 
 
 class DatabaseStore(Shelf):
@@ -72,8 +79,7 @@ class DatabaseStore(Shelf):
         return await self._database.read(script)
 
     async def requests(self, turn: str) -> list[Recorded]:
-        found = await self._database.read(lambda t: reading.requests_of(t, turn))
-        return [Recorded(codec.certificate(text), body) for text, body in found]
+        return await self._database.read(lambda t: reading.requests(t, turn))
 
     async def partial(self, turn: str) -> str:
         return await self._database.read(lambda t: reading.partial(t, turn))
@@ -86,12 +92,7 @@ class DatabaseStore(Shelf):
     async def begin(self, chat: str, opening: Opening) -> str:
         await self._finish_late(chat)
         turn = new_id()
-        writing = asyncio.ensure_future(self._begin(chat, turn, opening.begun_by(turn)))
-        try:
-            held, recent = await asyncio.shield(writing)
-        except asyncio.CancelledError:
-            await self._give_up(writing)
-            raise
+        held, recent = await self._begin(chat, turn, opening.begun_by(turn))
         self._remember(chat, recent)
         self._open[turn] = _Open(chat, held, kept_at=time.monotonic())
         if self._heart is None:
@@ -107,12 +108,14 @@ class DatabaseStore(Shelf):
 
     async def _begin(self, chat: str, turn: str, opening: Opening) -> tuple[Held, Recent]:
         draft = drafts.draft(turn, opening, await self._recall(chat))
-
-        async def script(transaction: Transaction) -> tuple[Held, Recent]:
-            return await turns.begin(transaction, chat, draft, self._holder, self._times)
-
+        writing = self._database.start(
+            lambda t: turns.begin(t, chat, draft, self._holder, self._times)
+        )
         try:
-            return await self._database.write(script)
+            return await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            await self._give_up(writing)
+            raise
         except turns.Outdated:
             del self._recent[chat]
             return await self._begin(chat, turn, opening)
@@ -153,29 +156,31 @@ class DatabaseStore(Shelf):
                 lambda t: turns.append_partial(t, state.held, start, partial[start:]), lasting=False
             )
 
-    async def record_request(self, turn: str, certificate: Certificate, request: bytes) -> None:
+    async def record_request(
+        self, turn: str, certificate: Certificate, request: bytes, so_far: SoFar | None = None
+    ) -> None:
         state = self._held(turn)
+        so_far = so_far or SoFar(state.held.rounds)
         recent = await self._recall(state.chat)
-        recording = recorder.record(request, (), recent.recording)
-        texts = contents.prepared(drafts.new_pieces(recording, recent))
-
-        async def script(transaction: Transaction) -> Recent:
-            return await turns.record_request(
-                transaction, state.held, certificate, recording, (recent, texts)
-            )
-
-        self._remember(state.chat, await self._database.write(script, lasting=False))
+        further = drafts.further(certificate, request, recent, so_far)
+        held = state.held
+        if so_far.rounds != held.rounds:
+            # What was said so far stands in the rounds; no late checkpoint may say it again.
+            state.hush()
+        recent = await self._database.write(
+            lambda t: turns.record_request(t, held, further), lasting=False
+        )
+        state.held = replace(state.held, rounds=so_far.rounds)
+        self._remember(state.chat, recent)
 
     async def finish(self, turn: str, closing: Closing) -> None:
         """Should the disk be full, the answer is kept in memory and written before the chat's next turn."""
         state = self._held(turn)
-        texts = drafts.message_texts(closing.messages)
+        known = turns.common(state.held.rounds, closing.messages)
+        texts = drafts.message_texts(closing.messages[known:])
         if closing.epoch is not None:
             texts |= contents.prepared(drafts.epoch_bodies(closing.epoch))
         texts |= contents.prepared(drafts.reference_bodies(closing.references))
-        if closing.plan and state.chat in self._recent:
-            # The next plan must not be kept against one that is replaced.
-            self._remember(state.chat, replace(self._recent[state.chat], plan=None))
         state.end = lambda t: turns.finish(t, state.held, closing, texts)
         await self._end(turn, state)
         log.debug(
@@ -193,9 +198,7 @@ class DatabaseStore(Shelf):
     async def _end(self, turn: str, state: _Open) -> None:
         end = state.end
         assert end is not None
-        if state.timer is not None:
-            state.timer.cancel()
-            state.timer = None
+        state.hush()
         try:
             keys = await self._database.write(end, lasting=False)
         except Fenced:
@@ -242,7 +245,7 @@ class DatabaseStore(Shelf):
         if chat not in self._recent:
 
             async def script(transaction: Transaction) -> Recent:
-                return await reading.recent(transaction, await chats.key_of(transaction, chat))
+                return await recordings.recent(transaction, await chats.key_of(transaction, chat))
 
             self._remember(chat, await self._database.read(script))
         return self._recent[chat]

@@ -5,12 +5,12 @@ from dataclasses import replace
 from ...errors import UsageError
 from ...ports import ChatCopy, Opening, StoredTurn
 from ...records import Recorded, StoredAttempt, StoredProposal
-from . import chats, codec, contents, desk, ledger, reading, words
+from . import chats, codec, contents, desk, ledger, reading, recordings, words
 from .database import Transaction
 from .drafts import Recent, draft, message_texts, new_pieces, reference_bodies
 from .leases import Held
 from .recorder import record
-from .turns import insert_messages, insert_request, insert_turn
+from .turns import insert_messages, insert_turn
 
 
 async def copy(transaction: Transaction, chat: str) -> ChatCopy:
@@ -25,8 +25,7 @@ async def copy(transaction: Transaction, chat: str) -> ChatCopy:
     found = [t for t in await reading.turns(transaction, key, None) if t.status != "open"]
     requests = {}
     for turn in found:
-        rows = await reading.requests_of(transaction, turn.id)
-        requests[turn.id] = tuple(Recorded(codec.certificate(text), body) for text, body in rows)
+        requests[turn.id] = tuple(await reading.requests(transaction, turn.id))
     return ChatCopy(
         replace(info, turns=len(found)),
         head[0] if head else None,
@@ -104,7 +103,8 @@ async def _add_turn(
         endpoint=turn.endpoint,
         certificate=turn.certificate,  # type: ignore[arg-type]  # None where it never had one
         epoch=turn.epoch,
-        plan=turn.plan,
+        # Without any of its own, as older copies are, the turn has the one plan that is known.
+        plan=first.plan if any(one.plan for one in requests) else turn.plan,
         request=first.request,
     )
     begun = draft(turn.id, opening, recent)
@@ -127,14 +127,20 @@ async def _add_turn(
         key,
     )
     await insert_messages(transaction, held, turn.messages, texts)
-    for recorded in requests:
+    for number, recorded in enumerate(requests):
         recording = record(recorded.request, [m.text for m in turn.messages], recent.recording)
-        new = await contents.keep(
+        keys = await contents.keep(
             transaction, held, contents.prepared(new_pieces(recording, recent))
         )
-        recent = await insert_request(
-            transaction, held, recorded.certificate, recording, (recent, new)
+        new = recordings.New(
+            recorded.certificate,
+            recording,
+            replace(recent, plan=plan),
+            keys,
+            number,
+            recorded.plan if number else "",
         )
+        recent = await recordings.insert(transaction, held, new)
     await words.index(transaction, key)
     return key, replace(recent, plan=plan)
 

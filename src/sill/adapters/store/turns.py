@@ -1,16 +1,15 @@
 """Turns as they are written: begun, checkpointed, recorded, finished, interrupted."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ...core.certificate import Certificate
 from ...core.messages import Message
 from ...errors import Fenced, UsageError
 from ...ports import Closing
-from . import chats, codec, contents, leases, recorder, words
+from . import chats, codec, contents, leases, recordings, words
 from .database import Transaction
-from .drafts import Draft, Frame, Recent, epoch_bodies, framed, packed, reference_bodies
+from .drafts import Draft, Further, Recent, epoch_bodies, reference_bodies
+from .frames import Frame, framed, packed
 from .leases import Held, LeaseTimes
 
 
@@ -35,9 +34,8 @@ async def begin(
     empty = replace(free, turn=turn, used=place.used, messages=0)
     await insert_messages(transaction, empty, messages, keys)
     held = replace(empty, messages=len(messages), said=words.talk(messages), has_partials=False)
-    recent = await insert_request(
-        transaction, held, draft.opening.certificate, draft.recording, (draft.recent, keys)
-    )
+    new = recordings.New(draft.opening.certificate, draft.recording, draft.recent, keys)
+    recent = await recordings.insert(transaction, held, new)
     return held, replace(recent, plan=plan)
 
 
@@ -58,11 +56,11 @@ async def insert_turn(
         head = await _parent_of(transaction, held.chat, opening.instead_of)
     plan = codec.as_bytes(opening.plan)
     frame, packed_plan = packed(plan, draft.recent.plan)
-    row = await transaction.row(
+    key = await transaction.insert(
         "INSERT INTO turns (owner, id, chat, sequence, parent, depth, status, fence, started, epoch,"
         " model, endpoint, certificate, frame, plan)"
         " VALUES (?, ?, ?, ?, ?, COALESCE((SELECT depth + 1 FROM turns WHERE key = ?), 0), 'open', ?,"
-        f" {transaction.now}, ?, ?, ?, ?, ?, ?) RETURNING key",
+        f" {transaction.now}, ?, ?, ?, ?, ?, ?)",
         transaction.owner,
         draft.turn,
         held.chat,
@@ -77,8 +75,8 @@ async def insert_turn(
         frame and frame.key,
         packed_plan,
     )
-    assert row is not None
-    return row[0], framed(row[0], plan, frame)
+    assert key is not None
+    return key, framed(key, plan, frame)
 
 
 async def _parent_of(transaction: Transaction, chat: int, turn: str) -> int | None:
@@ -103,8 +101,8 @@ async def insert_messages(
         row = await transaction.row("SELECT COUNT(*) FROM messages WHERE turn = ?", held.turn)
         first = row[0] if row else 0
     await transaction.many(
-        "INSERT INTO messages (turn, position, owner, role, carries, content)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO messages (turn, position, owner, role, carries, content, said)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
             (
                 held.turn,
@@ -113,41 +111,11 @@ async def insert_messages(
                 message.role,
                 codec.carried_text(message.carries),
                 keys[codec.as_bytes(message.text)],
+                int(words.is_said_before_calls(message)),
             )
             for position, message in enumerate(messages, first)
         ],
     )
-
-
-async def insert_request(
-    transaction: Transaction,
-    held: Held,
-    certificate: Certificate | None,
-    recording: recorder.Recording,
-    known: tuple[Recent, Mapping[bytes, int]],
-) -> Recent:
-    recent, new_keys = known
-    keys = {
-        piece.content: new_keys.get(piece.content) or recent.keys[piece.content]
-        for piece in recording.pieces
-        if piece.form != "inline"
-    }
-    recipe = recorder.write_recipe(recording.pieces, keys.__getitem__)
-    frame, packed_recipe = packed(recipe, recent.recipe)
-    row = await transaction.row(
-        "INSERT INTO requests (owner, turn, position, certificate, size, hash, frame, recipe)"
-        " VALUES (?, ?, (SELECT COUNT(*) FROM requests WHERE turn = ?), ?, ?, ?, ?, ?) RETURNING key",
-        transaction.owner,
-        held.turn,
-        held.turn,
-        codec.certificate_text(certificate),
-        len(recording.body),
-        hashlib.sha256(recording.body).digest(),
-        frame and frame.key,
-        packed_recipe,
-    )
-    assert row is not None
-    return Recent(held.chat, recording, keys, framed(row[0], recipe, frame), recent.plan)
 
 
 # --- While it is open ----------------------------------------------------------------------------
@@ -178,17 +146,42 @@ async def append_partial(transaction: Transaction, held: Held, start: int, text:
     )
 
 
-async def record_request(
-    transaction: Transaction,
-    held: Held,
-    certificate: Certificate,
-    recording: recorder.Recording,
-    known: tuple[Recent, Mapping[bytes, contents.Content]],
-) -> Recent:
+async def record_request(transaction: Transaction, held: Held, further: Further) -> Recent:
+    """The request, and the turn's rounds so far; of words only those that follow them are partial."""
     await _check(transaction, held)
-    recent, texts = known
-    keys = await contents.keep(transaction, held, texts)
-    return await insert_request(transaction, held, certificate, recording, (recent, keys))
+    keys = await contents.keep(transaction, held, further.texts)
+    if further.so_far.rounds != held.rounds:
+        await _insert_rounds(transaction, held, further.so_far.rounds, keys)
+        await transaction.run("DELETE FROM partials WHERE turn = ?", held.turn)
+    if further.so_far.references:
+        await transaction.run(
+            "UPDATE turns SET cites = ? WHERE key = ? AND owner = ?",
+            keys[codec.as_bytes(further.so_far.references)],
+            held.turn,
+            transaction.owner,
+        )
+    new = recordings.New(further.certificate, further.recording, further.recent, keys)
+    return await recordings.append(transaction, held, replace(new, plan=further.so_far.plan))
+
+
+async def _insert_rounds(
+    transaction: Transaction, held: Held, messages: Sequence[Message], keys: Mapping[bytes, int]
+) -> None:
+    """``messages`` behind those the turn began with, in place of the rounds that are kept."""
+    same = common(held.rounds, messages)
+    first = None if held.messages is None else held.messages + same
+    if same < len(held.rounds):
+        # What tools brought in earlier rounds was put away meanwhile.
+        await transaction.run(
+            "DELETE FROM messages WHERE turn = ? AND position >= ?", held.turn, first
+        )
+    await insert_messages(transaction, replace(held, messages=first), messages[same:], keys)
+
+
+def common(one: Sequence[Message], other: Sequence[Message]) -> int:
+    """How many messages both begin with."""
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 async def finish(
@@ -201,14 +194,7 @@ async def finish(
     if not await leases.give_back(transaction, held):
         raise _closed_meanwhile()
     keys = await contents.keep(transaction, held, texts)
-    await insert_messages(transaction, held, closing.messages, keys)
-    if closing.plan:
-        await transaction.run(
-            "UPDATE turns SET frame = NULL, plan = ? WHERE key = ? AND owner = ?",
-            codec.pack(codec.as_bytes(closing.plan)),
-            held.turn,
-            transaction.owner,
-        )
+    await _insert_rounds(transaction, held, closing.messages, keys)
     if closing.epoch is not None:
         await transaction.run(
             "UPDATE turns SET epoch = ? WHERE key = ? AND owner = ?",
@@ -252,7 +238,8 @@ async def _close(
 async def discard(transaction: Transaction, held: Held) -> None:
     """The chat as it was before the open turn was begun."""
     await _check(transaction, held)
-    for table in ("messages", "partials", "requests"):
+    await recordings.forget(transaction, [held.turn])
+    for table in ("messages", "partials"):
         await transaction.run(
             f"DELETE FROM {table} WHERE turn = ? AND owner = ?", held.turn, transaction.owner
         )
@@ -297,7 +284,7 @@ async def keep(transaction: Transaction, turn: str, holder: str, times: LeaseTim
 async def interrupt(transaction: Transaction, chat: int) -> None:
     """Close the turn that a dead holder left open, with what had arrived."""
     row = await transaction.row(
-        f"SELECT key, fence, {transaction.now} - started FROM turns"
+        f"SELECT key, fence, {transaction.now} - started, cites FROM turns"
         " WHERE chat = ? AND owner = ? AND status = 'open'",
         chat,
         transaction.owner,
@@ -316,6 +303,7 @@ async def interrupt(transaction: Transaction, chat: int) -> None:
         transaction,
         held,
         Closing("interrupted", messages, "the program ended before the answer did", took_ms=row[2]),
+        row[3],
     )
 
 

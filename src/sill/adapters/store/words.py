@@ -8,17 +8,22 @@ from ...records import Found
 from . import codec
 from .database import Row, Transaction
 
+MOST_WAITING = 64
 POSTGRES_LONGEST = 250_000  # characters; a tsvector holds at most one megabyte
 
 
 async def index(transaction: Transaction, turn: int, said: Sequence[str] | None = None) -> None:
-    """``said`` is the turn's talk where it is at hand; else it is read."""
-    text = await visible_text(transaction, turn) if said is None else joined(said)
-    if not text:
-        return
+    """``said`` is the turn's talk where it is at hand; else it is read.
+
+    On SQLite the turn only joins those that wait: for the next idle moment, for a search, or for others.
+    """
     if transaction.is_sqlite:
-        await transaction.run("INSERT INTO words (rowid, text) VALUES (?, ?)", turn, text)
-    else:
+        await transaction.run("INSERT INTO unindexed (turn) VALUES (?)", turn)
+        if turn % MOST_WAITING == 0:
+            await catch_up(transaction)
+        return
+    text = await visible_text(transaction, turn) if said is None else joined(said)
+    if text:
         await transaction.run(
             "INSERT INTO words (turn, owner, text) VALUES (?, ?, to_tsvector('simple', ?))",
             turn,
@@ -27,8 +32,25 @@ async def index(transaction: Transaction, turn: int, said: Sequence[str] | None 
         )
 
 
+async def are_waiting(transaction: Transaction) -> bool:
+    """Whether there are turns that the index was not told of."""
+    if not transaction.is_sqlite:
+        return False
+    return await transaction.row("SELECT 1 FROM unindexed") is not None
+
+
+async def catch_up(transaction: Transaction) -> None:
+    """Tell the index of every turn that waits, whoever's it is."""
+    for (turn,) in await transaction.rows("SELECT turn FROM unindexed"):
+        if text := await visible_text(transaction, turn):
+            await transaction.run("INSERT INTO words (rowid, text) VALUES (?, ?)", turn, text)
+    await transaction.run("DELETE FROM unindexed")
+
+
 async def forget(transaction: Transaction, turn: int) -> None:
     if transaction.is_sqlite:
+        if await transaction.run("DELETE FROM unindexed WHERE turn = ?", turn):
+            return
         # The index keeps no text, so it must be told again what to take out.
         text = await visible_text(transaction, turn)
         if text:
@@ -48,14 +70,19 @@ async def visible_text(transaction: Transaction, turn: int) -> str:
     rows = await transaction.rows(
         "SELECT contents.codec, contents.body FROM messages"
         " JOIN contents ON contents.key = messages.content"
-        " WHERE messages.turn = ? AND messages.carries = '' ORDER BY messages.position",
+        " WHERE messages.turn = ? AND (messages.carries = '' OR messages.said = 1)"
+        " ORDER BY messages.position",
         turn,
     )
     return joined(codec.as_text(codec.unsqueeze(coding, body)) for coding, body in rows)
 
 
 def talk(messages: Iterable[Message]) -> tuple[str, ...]:
-    return tuple(message.text for message in messages if message.carries is None)
+    return tuple(m.text for m in messages if m.carries is None or is_said_before_calls(m))
+
+
+def is_said_before_calls(message: Message) -> bool:
+    return message.carries is not None and message.is_talk
 
 
 def joined(texts: Iterable[str]) -> str:
@@ -70,6 +97,7 @@ FOUND = (
     "SELECT chats.id, chats.title, turns.id, turns.started, turns.key FROM turns"
     " JOIN chats ON chats.key = turns.chat"
 )
+UNINDEXED = " AND turns.key IN (SELECT turn FROM unindexed)"
 SCANNED = 20_000  # turns that are read one by one when the index knows nothing
 
 
@@ -82,6 +110,9 @@ async def search(
         return []
     rows = await _indexed(transaction, terms, workspace, limit)
     texts = {row[4]: await visible_text(transaction, row[4]) for row in rows}
+    if await are_waiting(transaction):
+        late, more = await _scanned(transaction, terms, workspace, limit, UNINDEXED)
+        rows, texts = [*late, *rows][:limit], texts | more
     if not rows:
         # Scripts without spaces, or a part of a word.
         rows, texts = await _scanned(transaction, terms, workspace, limit)
@@ -125,12 +156,16 @@ def within(workspace: str | None) -> str:
 
 
 async def _scanned(
-    transaction: Transaction, terms: Sequence[str], workspace: str | None, limit: int
+    transaction: Transaction,
+    terms: Sequence[str],
+    workspace: str | None,
+    limit: int,
+    those: str = "",
 ) -> tuple[list[Row], dict[int, str]]:
     rows: list[Row] = []
     texts: dict[int, str] = {}
     for row in await transaction.rows(
-        f"{FOUND} WHERE turns.owner = ? AND turns.status <> 'open'{within(workspace)}"
+        f"{FOUND} WHERE turns.owner = ? AND turns.status <> 'open'{those}{within(workspace)}"
         f" ORDER BY turns.key DESC LIMIT {SCANNED}",
         transaction.owner,
         *([] if workspace is None else [workspace]),

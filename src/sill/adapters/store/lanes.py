@@ -1,0 +1,222 @@
+"""One SQLite connection in one thread, which does what it is given in order."""
+
+import asyncio
+import contextlib
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, TypeVar
+from weakref import finalize
+
+from ...errors import StoreError
+
+T = TypeVar("T")
+
+Connect = Callable[[], sqlite3.Connection]
+Work = Callable[[sqlite3.Connection], T]
+
+TOGETHER = 64  # commits that one sync may serve
+
+# What SQLite itself calls: a file's times need not be on the disk.
+_sync_file = "fdatasync" if hasattr(os, "fdatasync") else "fsync"
+
+
+@dataclass(slots=True)
+class Job:
+    """``lasting``: its waiter hears of it when it is on the disk. ``alone``: it may take long."""
+
+    work: Work[Any]
+    future: "asyncio.Future[Any]"
+    lasting: bool = False
+    alone: bool = False
+
+
+@dataclass(slots=True)
+class _Bench:
+    """What the thread works with. It knows nothing of the lane, so that a forgotten lane ends its thread."""
+
+    path: Path
+    connect: Connect
+    jobs: "SimpleQueue[Job | None]" = field(default_factory=SimpleQueue)
+    connection: sqlite3.Connection | None = None
+    log: int | None = None
+    dirty_since: float | None = None  # when the first of what is not on the disk was committed
+
+    def run(self) -> None:
+        """Whoever waits for the disk waits together with those who come meanwhile."""
+        waiting: list[tuple[Job, Any]] = []
+        while (job := self.jobs.get()) is not None:
+            if job.alone:
+                self._settle(waiting)
+            if not job.future.cancelled():
+                try:
+                    answer = job.work(self.opened())
+                except BaseException as error:
+                    _tell(job, None, spoken(self.path, error))
+                else:
+                    if job.lasting:
+                        waiting.append((job, answer))
+                    else:
+                        _tell(job, answer)
+            if waiting and (self.jobs.empty() or len(waiting) == TOGETHER):
+                self._settle(waiting)
+        self._settle(waiting)
+
+    def _settle(self, waiting: list[tuple[Job, Any]]) -> None:
+        problem: StoreError | None = None
+        if waiting:
+            try:
+                self.sync()
+            except StoreError as error:
+                problem = error
+        for job, answer in waiting:
+            _tell(job, answer, problem)
+        waiting.clear()
+
+    def opened(self) -> sqlite3.Connection:
+        if self.connection is None:
+            self.connection = self.connect()
+        return self.connection
+
+    def sync(self) -> None:
+        """Everything committed is on the disk when this returns.
+
+        It is what ``synchronous=FULL`` does at the end of a commit. Done here, a commit that need not wait
+        does not have to switch that setting off and on.
+        """
+        try:
+            if self.log is None:
+                self.log = os.open(f"{self.path}-wal", os.O_RDWR)
+            getattr(os, _sync_file)(self.log)
+        except FileNotFoundError:
+            pass  # without a log, SQLite has done it
+        except OSError as error:
+            raise StoreError(
+                f"{self.path}: {error.strerror}; what was written may not last",
+                hint="check the disk",
+            ) from error
+        self.dirty_since = None
+
+    def close(self) -> None:
+        if self.log is not None:
+            os.close(self.log)
+            self.log = None
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
+
+
+class Lane:
+    """Belongs to the event loop that uses it."""
+
+    def __init__(self, path: Path, connect: Connect) -> None:
+        self._bench = _Bench(path, connect)
+        self._thread: threading.Thread | None = None
+
+    @property
+    def unsynced_for(self) -> float | None:
+        """For how many seconds something that was committed is not on the disk."""
+        since = self._bench.dirty_since
+        return None if since is None else time.monotonic() - since
+
+    def start(
+        self, work: Work[T], *, lasting: bool = False, alone: bool = False
+    ) -> "asyncio.Future[T]":
+        """It is done in its turn, whether or not anybody waits for it; not if it is cancelled before."""
+        if self._thread is None:
+            run, jobs = self._bench.run, self._bench.jobs
+            self._thread = threading.Thread(target=run, name="sill-store", daemon=True)
+            self._thread.start()
+            finalize(self, jobs.put, None)
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._bench.jobs.put(Job(work, future, lasting, alone))
+        return future
+
+    def transact(self, work: Work[T], begin: str, *, lasting: bool) -> "asyncio.Future[T]":
+        """``work`` in a transaction: all of it or nothing."""
+        bench, writes = self._bench, begin != "BEGIN"
+
+        def transaction(connection: sqlite3.Connection) -> T:
+            connection.execute(begin)
+            try:
+                answer = work(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                # A full disk may have ended the transaction already.
+                with contextlib.suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+                raise
+            if writes and bench.dirty_since is None:
+                bench.dirty_since = time.monotonic()
+            return answer
+
+        return self.start(transaction, lasting=lasting)
+
+    def sync(self) -> "asyncio.Future[None]":
+        return self.start(lambda _: self._bench.sync())
+
+    async def close(self) -> None:
+        if self._thread is not None:
+            await self.start(lambda _: None)
+            self._bench.jobs.put(None)
+            await asyncio.get_running_loop().run_in_executor(None, self._thread.join)
+            self._thread = None
+        self._bench.close()
+
+
+def _tell(job: Job, answer: Any, problem: BaseException | None = None) -> None:
+    def settle() -> None:
+        if job.future.cancelled():
+            return
+        if problem is None:
+            job.future.set_result(answer)
+        else:
+            job.future.set_exception(problem)
+
+    # The loop may be gone: then nobody is there to hear it.
+    with contextlib.suppress(RuntimeError):
+        job.future.get_loop().call_soon_threadsafe(settle)
+
+
+# --- What went wrong ------------------------------------------------------------------------------
+
+_HINTS = {
+    sqlite3.SQLITE_FULL: ("the disk is full", "free some space and say it again"),
+    sqlite3.SQLITE_READONLY: ("the database is read-only", "check who may write the file"),
+    sqlite3.SQLITE_BUSY: ("another program keeps the database busy", "try again"),
+    sqlite3.SQLITE_LOCKED: ("another program keeps the database busy", "try again"),
+    sqlite3.SQLITE_CANTOPEN: ("the database cannot be opened", "check the folder and its rights"),
+    sqlite3.SQLITE_CORRUPT: ("the database is damaged", "restore a backup, or move the file away"),
+    sqlite3.SQLITE_NOTADB: ("this is not a database", "choose another file"),
+    sqlite3.SQLITE_IOERR: ("the disk fails", "check the disk"),
+}
+
+
+def spoken(path: Path, error: BaseException) -> BaseException:
+    """Database failures as ``StoreError``, others as they are; they hold no text of messages."""
+    match error:
+        case sqlite3.Error():
+            # Extended codes carry the plain one in their low byte.
+            code = getattr(error, "sqlite_errorcode", None) or 0
+            what, hint = _HINTS.get(code & 0xFF, (str(error), ""))
+        case OSError():
+            what, hint = error.strerror or str(error), "check the folder and its rights"
+        case _:
+            return error
+    told = StoreError(f"{path}: {what}; nothing was written", hint=hint)
+    told.__cause__ = error
+    return told
+
+
+@contextlib.contextmanager
+def speaking(path: Path) -> Iterator[None]:
+    """For work outside a lane."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise spoken(path, error) from error
