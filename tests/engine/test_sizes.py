@@ -6,9 +6,11 @@ import random
 import pytest
 
 from sill.adapters.tokens import counter_for
+from sill.core import envelopes
 from sill.core.certificate import Counts, Tokenizer
-from sill.core.messages import fingerprint
-from sill.engine.sizes import LARGE, NOTHING, Blocked, Growing, Known, Recent, Remembered
+from sill.core.messages import FileStamp, fingerprint
+from sill.core.recount import NOTHING, Counted
+from sill.engine.sizes import LARGE, Blocked, Growing, Recent, Remembered
 from sill.testing import MemoryStore, WordCounter
 
 from ..tokens.texts import code_texts, hard_texts
@@ -123,6 +125,32 @@ def test_an_edit_of_a_large_text_recounts_only_what_changed():
     assert sum(map(len, counter.counted)) < LARGE
 
 
+def test_an_edit_of_a_large_text_is_counted_without_the_store():
+    counter, store = WordCounter(), MemoryStore()
+    remembered = Remembered(counter, store, cuts=True)
+    note = "\n".join(f"line {number} of a long note" for number in range(2_000))
+    edited = note.replace("line 1000 of", "line of")
+    run(remembered, note)
+
+    assert run(remembered, edited) == Counts((11_999,), "exact")
+    stored = asyncio.run(store.known_counts("words", [fingerprint(note), fingerprint(edited)]))
+    assert stored == {fingerprint(note): 12_000}
+
+
+def test_a_file_that_is_sent_again_after_an_edit_is_recounted_in_two_places():
+    counter = WordCounter()
+    remembered = Remembered(counter, cuts=True)
+    lines = [f"line {number} of a long note" for number in range(4_000)]
+    for number in (0, 20, 2_000, 3_999):
+        lines[number] = f"line that was edited by hand, the {number}th"
+        text = "\n".join(lines)
+        sent = envelopes.state(FileStamp("notes/a.md", fingerprint(text)), text).text
+        counter.counted.clear()
+
+        assert run(remembered, sent) == Counts((len(sent.split()),), "exact")
+        assert number == 0 or sum(map(len, counter.counted)) < 2_000
+
+
 def test_memory_is_bounded_and_keeps_what_was_used_last():
     recent = Recent(limit=300)
     recent.put("a" * 100, 1)
@@ -134,8 +162,8 @@ def test_memory_is_bounded_and_keeps_what_was_used_last():
 
 
 def test_blocks_of_old_texts_are_forgotten():
-    blocked = Blocked(limit=2_000)
-    texts = {letter: Known(letter * 900, (900,), (1,), 1) for letter in "abcdefgh"}
+    blocked = Blocked(limit=6_000)
+    texts = {letter: Counted(letter * 900, 1) for letter in "abcdefgh"}
     for known in texts.values():
         blocked.put(known)
 

@@ -1,16 +1,18 @@
 """Counts that are taken once: in memory, in the store, and by blocks where a large text was edited."""
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ..core.certificate import Counts, Kind, weakest
-from ..core.cuts import blocks, shared
+from ..core.cuts import blocks
 from ..core.messages import Fingerprint, fingerprint
+from ..core.recount import NOTHING, Counted, Draft, recount, whole
 from ..ports import Store, TokenCounter
 
 MEMORY = 16_000_000
-"""Characters of texts whose counts stay in memory."""
+"""Characters that are kept in memory for the sake of counts."""
 
 LARGE = 8_000
 """Characters from which a text is counted by blocks, so that an edit recounts only some."""
@@ -46,18 +48,8 @@ class Recent:
         self._size = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A large text, the lengths of the pieces it is safely cut into, and the tokens of each."""
-
-    text: str
-    lengths: tuple[int, ...]
-    counts: tuple[int, ...]
-    total: int
-
-
-NOTHING = Known("", (), (), 0)
-_END = 512
+_END = 256
+_HELD = 3  # a text is held as a whole, as stretches and as blocks
 
 
 @dataclass(slots=True)
@@ -68,48 +60,51 @@ class Blocked:
     """
 
     limit: int = MEMORY
-    _texts: OrderedDict[int, Known] = field(default_factory=OrderedDict)
-    _by_end: dict[str | tuple[int, str, str], int] = field(default_factory=dict)
+    _texts: OrderedDict[int, Counted] = field(default_factory=OrderedDict)
+    _by_end: dict[Hashable, int] = field(default_factory=dict)
     _size: int = 0
     _next: int = 0
-    _last: tuple[str, Known] = ("", NOTHING)
 
-    def near(self, text: str) -> Known:
+    def near(self, text: str) -> Counted:
         """This very text if it is known, else one that begins or ends like it, else ``NOTHING``."""
-        if (
-            text is not self._last[0]
-        ):  # it is looked for twice: is it known, and which part of it is
-            self._last = (text, self._find(text))
-        return self._last[1]
-
-    def _find(self, text: str) -> Known:
-        head, tail = text[:_END], text[-_END:]
-        for end in ((len(text), head, tail), head, tail):
+        for end in _ends(text):
             number = self._by_end.get(end)
             if number is not None and number in self._texts:
                 self._texts.move_to_end(number)
                 return self._texts[number]
         return NOTHING
 
-    def put(self, known: Known) -> None:
-        self._last = (known.text, known)
-        self._next += 1
-        self._texts[self._next] = known
-        self._size += len(known.text)
-        head, tail = known.text[:_END], known.text[-_END:]
-        for end in ((len(known.text), head, tail), head, tail):
-            self._by_end[end] = self._next
+    def put(self, known: Counted) -> None:
+        text = known.text
+        self._next = number = self._next + 1
+        self._texts[number] = known
+        self._size += _HELD * len(text)
+        ends = self._by_end
+        for end in _ends(text):
+            ends[end] = number
         while self._size > self.limit:
             _, oldest = self._texts.popitem(last=False)
-            self._size -= len(oldest.text)
-        if len(self._by_end) > 6 * len(self._texts) + 64:
-            self._by_end = {e: n for e, n in self._by_end.items() if n in self._texts}
+            self._size -= _HELD * len(oldest.text)
+        if len(ends) > 8 * len(self._texts) + 64:
+            self._by_end = {e: n for e, n in ends.items() if n in self._texts}
 
     def clear(self) -> None:
         self._texts.clear()
         self._by_end.clear()
-        self._last = ("", NOTHING)
         self._size = 0
+
+
+def _ends(text: str) -> Iterator[Hashable]:
+    """What a text is found again by, the surest first.
+
+    An edit may be at either end, and a file that is sent has its fingerprint near its beginning: so what stands a
+    little further in is tried, too.
+    """
+    tail = text[-_END:]
+    yield len(text), tail
+    yield text[:_END]
+    yield tail
+    yield _END, text[_END : 2 * _END]
 
 
 class Remembered:
@@ -131,115 +126,79 @@ class Remembered:
 
     async def count(self, texts: Sequence[str]) -> Counts:
         kind = self._counter.tokenizer.kind
-        found = [self._recall(text) for text in texts]
-        new = [place for place, tokens in enumerate(found) if tokens is None]
+        tokens: list[int] = []
+        new: dict[int, Draft | str] = {}
+        for place, text in enumerate(texts):
+            found = self._recall(text)
+            if not isinstance(found, int):
+                new[place] = found
+                found = 0
+            tokens.append(found)
         if new:
-            fresh, kind = await self._learn([texts[place] for place in new])
-            for place, tokens in zip(new, fresh, strict=True):
-                found[place] = tokens
-        return Counts(tuple(tokens or 0 for tokens in found), kind)
+            kind = await self._learn(new, tokens)
+        return Counts(tuple(tokens), kind)
 
     def forget(self) -> None:
         """Drop what is in memory; the store keeps its own."""
         self._recent.clear()
         self._blocked.clear()
 
-    def _recall(self, text: str) -> int | None:
-        if not self._is_large(text):
-            return self._recent.get(text)
-        known = self._blocked.near(text)
-        return known.total if known.text == text else None
+    def _recall(self, text: str) -> int | Draft | str:
+        """The tokens, or what must be counted to know them: some blocks of a large text, or the whole of another."""
+        if self._cuts and len(text) >= LARGE:
+            known = self._blocked.near(text)
+            return known.total if known.text == text else recount(known, text)
+        tokens = self._recent.get(text)
+        return text if tokens is None else tokens
 
-    def _is_large(self, text: str) -> bool:
-        return self._cuts and len(text) >= LARGE
-
-    async def _learn(self, texts: Sequence[str]) -> tuple[list[int], Kind]:
-        """Counts of texts that are not in memory: from the store, or taken in one batch."""
+    async def _learn(self, new: Mapping[int, Draft | str], tokens: list[int]) -> Kind:
+        """Fill in what is not in memory: from the store, or counted in one batch."""
         own = kind = self._counter.tokenizer.kind
-        names = [self._name(text) for text in texts]
-        stored = await self._from_store([name for name in names if name is not None])
-        parts = [
-            _stored(text, stored[name]) if name in stored else self._parts(text)
-            for text, name in zip(texts, names, strict=True)
-        ]
-        wanted = list(dict.fromkeys(piece for part in parts for piece in part.new))
-        taken: dict[str, int] = {}
+        names: dict[int, Fingerprint] = {}
+        stored: Mapping[Fingerprint, int] = {}
+        if self._store is not None and (names := self._names(new)):
+            ids = list(dict.fromkeys(names.values()))
+            stored = await self._store.known_counts(self._counter.tokenizer.id, ids)
+        wanted: dict[str, int] = {}
+        for place, draft in new.items():
+            if names.get(place) not in stored:
+                wanted |= dict.fromkeys((draft,) if isinstance(draft, str) else draft.new, 0)
         if wanted:
-            counts = await self._counter.count(wanted)
-            kind = weakest(own, counts.kind)
-            taken = dict(zip(wanted, counts.tokens, strict=True))
-        known = [part.counted(text, taken) for text, part in zip(texts, parts, strict=True)]
-        if kind == own:
-            for one in known:
-                self._remember(one)
-            await self._to_store(
-                {
-                    name: one.total
-                    for name, one in zip(names, known, strict=True)
-                    if name is not None and name not in stored
-                }
-            )
-        return [one.total for one in known], kind
+            counts = await self._counter.count(list(wanted))
+            if counts.kind != own:
+                kind = weakest(own, counts.kind)
+            wanted = dict(zip(wanted, counts.tokens, strict=True))
+        for place, draft in new.items():
+            found = stored.get(names[place]) if place in names else None
+            if isinstance(draft, str):
+                tokens[place] = wanted[draft] if found is None else found
+                if kind == own:
+                    self._recent.put(draft, tokens[place])
+            else:
+                known = draft.counted(wanted) if found is None else whole(draft.text, found)
+                tokens[place] = known.total
+                if kind == own:
+                    self._blocked.put(known)
+        if self._store is not None and kind == own:
+            counted = {name: tokens[at] for at, name in names.items() if name not in stored}
+            if counted:
+                await self._store.remember_counts(self._counter.tokenizer.id, counted)
+        return kind
 
-    def _remember(self, known: Known) -> None:
-        if self._is_large(known.text):
-            self._blocked.put(known)
-        else:
-            self._recent.put(known.text, known.total)
-
-    def _parts(self, text: str) -> "_Parts":
-        if not self._is_large(text):
-            return _Parts(new=(text,))
-        known = self._blocked.near(text)
-        same = shared(known.text, known.lengths, text)
-        last = len(known.lengths) - same.after
-        return _Parts(
-            new=tuple(blocks(same.middle)),
-            before=known.lengths[: same.before],
-            counts_before=known.counts[: same.before],
-            after=known.lengths[last:],
-            counts_after=known.counts[last:],
-        )
-
-    def _name(self, text: str) -> Fingerprint | None:
-        """What the text's count is stored under; short texts are counted faster than looked up."""
-        if self._store is None or self._counter.tokenizer.kind == "estimate" or len(text) < STORED:
-            return None
-        try:
-            return fingerprint(text)
-        except UnicodeEncodeError:  # not Unicode: it has no fingerprint
-            return None
-
-    async def _from_store(self, names: Sequence[Fingerprint]) -> dict[Fingerprint, int]:
-        if self._store is None or not names:
-            return {}
-        return await self._store.known_counts(self._counter.tokenizer.id, names)
-
-    async def _to_store(self, counts: dict[Fingerprint, int]) -> None:
-        if self._store is not None and counts:
-            await self._store.remember_counts(self._counter.tokenizer.id, counts)
-
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """A text as blocks that must be counted, between the lengths and counts of blocks that are known."""
-
-    new: tuple[str, ...]
-    before: tuple[int, ...] = ()
-    counts_before: tuple[int, ...] = ()
-    after: tuple[int, ...] = ()
-    counts_after: tuple[int, ...] = ()
-
-    def counted(self, text: str, taken: Mapping[str, int]) -> Known:
-        new = tuple(taken[piece] for piece in self.new)
-        counts = (*self.counts_before, *new, *self.counts_after)
-        lengths = (*self.before, *map(len, self.new), *self.after)
-        return Known(text, lengths, counts, sum(counts))
-
-
-def _stored(text: str, tokens: int) -> _Parts:
-    """A text of which only the whole is known."""
-    return _Parts(new=(), before=(len(text),), counts_before=(tokens,))
+    def _names(self, new: Mapping[int, Draft | str]) -> dict[int, Fingerprint]:
+        """What counts are stored under. What is counted faster than it is looked up has no name: a short text, and one
+        that differs little from a text at hand. Nor has an estimate, or what is no Unicode text.
+        """
+        names: dict[int, Fingerprint] = {}
+        if self._counter.tokenizer.kind == "estimate":
+            return names
+        for place, draft in new.items():
+            text = draft if isinstance(draft, str) else draft.text
+            if len(text) < STORED or (not isinstance(draft, str) and draft.is_mostly_known):
+                continue
+            with suppress(UnicodeEncodeError):
+                names[place] = fingerprint(text)
+        return names
 
 
 COUNTED_EVERY = 200  # characters of an answer, some fifty tokens

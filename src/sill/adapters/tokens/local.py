@@ -4,7 +4,6 @@ import asyncio
 import math
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 from ...core.certificate import Counts, Kind, Tokenizer, weakest
@@ -48,8 +47,10 @@ class Local:
             return await asyncio.to_thread(self._count, texts)
         if self._family.ratio == 1.0:
             # Nearly every call is this one. What is no Unicode text raises, and is counted with more care.
-            with suppress(Exception):
+            try:
                 return Counts(tuple(map(self._tokens_of, texts)), self.tokenizer.kind)
+            except Exception:
+                return self._count(texts)
         return self._count(texts)
 
     async def count_request(self, request: ChatRequest) -> Counts:
