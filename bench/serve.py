@@ -19,6 +19,7 @@ import time
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+BOUND_MB = 150  # for the whole process with a thousand readers
 DIRECT = 2  # readers beside the server, to tell its delay from the machine's
 WORD = re.compile(r"<(\d+)>")
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
@@ -97,10 +98,10 @@ class Server:
         writer.close()
         return status, head, json.loads(answer)
 
-    def memory(self):
-        """Megabytes that the process holds now."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
+    def memory(self, kind="Rss"):
+        """Megabytes that the process holds now; `Pss` has what it shares with others in part."""
+        rolled = Path(f"/proc/{self.process.pid}/smaps_rollup").read_text()
+        return int(re.search(rf"^{kind}:\s+(\d+)", rolled, re.MULTILINE)[1]) / 1024
 
     def cpu(self):
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
@@ -190,6 +191,7 @@ async def under_load(server, streams, port):
     delays: list[float] = []
     direct: list[float] = []
     before, started = server.cpu(), time.monotonic()
+    begun = server.memory()
     words, _ = await asyncio.gather(
         asyncio.gather(*(read_along(server, delays) for _ in range(streams))),
         asyncio.gather(*(read_directly(port, direct) for _ in range(DIRECT))),
@@ -204,6 +206,8 @@ async def under_load(server, streams, port):
         "without_server_ms": spread(direct),
         "direct_words": len(direct),
         "server_cpu": round((server.cpu() - before) / took, 2),
+        "cpu_per_word_us": round((server.cpu() - before) / max(1, sum(words)) * 1e6),
+        "server_mb": {"before": round(begun, 1), "after": round(server.memory(), 1)},
     }
 
 
@@ -223,7 +227,7 @@ async def idle(server, readers):
         _, _, reader, writer = await server.open("GET", turns[number % len(turns)]["events"])
         await reader.readuntil(b"\n\n")
         opened.append(writer)
-    after = server.memory()
+    after, shared_out = server.memory(), server.memory("Pss")
     for writer in opened:
         writer.close()
     for turn in turns:
@@ -231,6 +235,8 @@ async def idle(server, readers):
     return {
         "readers": readers,
         "server_mb": round(after, 1),
+        "server_pss_mb": round(shared_out, 1),
+        "bound_mb": BOUND_MB,
         "readers_mb": round(after - with_turns, 1),
         "turns": len(turns),
         "turns_mb": round(with_turns - before, 1),
@@ -259,9 +265,14 @@ def shown(found):
     yield f"  added delay: p50 {delay['p50']} ms, p95 {delay['p95']} ms, p99 {delay['p99']} ms, max {delay['max']} ms"
     bare = load["without_server_ms"]
     yield f"  without the server, at the same time: p50 {bare['p50']} ms, p95 {bare['p95']} ms, p99 {bare['p99']} ms"
-    yield f"  the server used {load['server_cpu']:.0%} of one core"
-    readers, room = waiting["readers"], waiting["readers_mb"]
-    yield f"{readers:,} waiting readers take {room} MB; the whole process has {waiting['server_mb']} MB"
+    used, each = load["server_cpu"], load["cpu_per_word_us"]
+    yield f"  the server used {used:.0%} of one core, {each} µs for each word, the questions themselves included"
+    held = load["server_mb"]
+    yield f"  the process has {held['before']} MB before and {held['after']} MB after"
+    readers, room, whole = waiting["readers"], waiting["readers_mb"], waiting["server_mb"]
+    kept = "within" if whole < BOUND_MB else "NOT WITHIN"
+    yield f"{readers:,} waiting readers take {room} MB, {waiting['turns']} answers that do not come {waiting['turns_mb']} MB"
+    yield f"  the whole process has {whole} MB ({waiting['server_pss_mb']} MB by its share), {kept} {BOUND_MB} MB"
     past = waiting["past_the_limit"]
     when = "says when to come back" if past["says_when"] else "does not say when to come back"
     yield f"question {waiting['turns'] + 1} at once is answered {past['status']} and {when}"
@@ -277,3 +288,4 @@ if __name__ == "__main__":
     options = parser.parse_args()
     found = asyncio.run(main(options))
     print(json.dumps(found) if options.json else "\n".join(shown(found)))
+    sys.exit(found["idle"]["server_mb"] >= BOUND_MB)

@@ -59,7 +59,7 @@ class Manner:
 async def _serve(where: Where, manner: Manner) -> None:
     from ..app.build import Ground
     from ..app.service import open_service
-    from ..web.server import Address, open_site
+    from ..web.server import Address, open_site, settle_in
 
     logging.getLogger("uvicorn").setLevel(logging.ERROR)  # anybody can send nonsense
     async with open_service(Ground(where.settings, where.folder, progress)) as service:
@@ -75,6 +75,7 @@ async def _serve(where: Where, manner: Manner) -> None:
             if not manner.no_open and sys.stdout.isatty():
                 webbrowser.open(login)
             _invite_on_enter(lambda: click.echo(f"Log in: {site.login_url()}"))
+            settle_in()
 
         await site.serve(ready)
 

@@ -61,7 +61,7 @@ def taken(given: dict[str, Any]) -> dict[str, Any]:
 
 def serve_shared(where: Where, port: int, own: dict[str, Any]) -> None:
     """Until it is stopped."""
-    from ..web.server import Address, bind
+    from ..web.server import Address, bind, run, settle_in
     from ..web.shared import Public
     from ..web.workers import Work, run_workers
 
@@ -78,12 +78,13 @@ def serve_shared(where: Where, port: int, own: dict[str, Any]) -> None:
             f"Sill serves {where.folder.name} to several people, {behind}, on {own['host']}:{bound}"
             f" as {', '.join(public.names)}; Ctrl-C stops."
         )
+        settle_in()
 
     if own["workers"] > 1:
         work = Work(where.settings, where.folder, public)
         run_workers(work, listening, own["workers"], ready)
         return
-    run_async(_serve(where, public, listening, ready))
+    run(_serve(where, public, listening, ready))
 
 
 async def _check(where: Where) -> None:

@@ -42,23 +42,46 @@ async def until(
     stop: asyncio.Event | None, events: AsyncIterator[ModelEvent]
 ) -> AsyncGenerator[ModelEvent, None]:
     """``events`` until they end, ``stop`` is set or the task is cancelled; then they are closed at once."""
+    waiting = _Waiting()
     stopped = asyncio.ensure_future((stop or asyncio.Event()).wait())
-    following: asyncio.Future[ModelEvent | None] | None = None
+    stopped.add_done_callback(waiting.cut)
     try:
-        while True:
-            following = asyncio.ensure_future(anext(events, None))
-            await asyncio.wait({following, stopped}, return_when=asyncio.FIRST_COMPLETED)
-            if stopped.done() and not following.done():
-                return
-            upcoming = await following
+        while stop is None or not stop.is_set():
+            upcoming = await waiting.for_next(events)
             if upcoming is None:
                 return
             yield upcoming
     finally:
         stopped.cancel()
-        if following is not None and not following.done():
-            # A generator that still runs cannot be closed: it has to be interrupted first.
-            following.cancel()
-            await asyncio.gather(following, return_exceptions=True)
         if (close := getattr(events, "aclose", None)) is not None:
             await close()
+
+
+class _Waiting:
+    """For the next of many events, without a task for each of them: whoever cuts it cancels the waiting one."""
+
+    __slots__ = ("_is_cut", "_task")
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[object] | None = None
+        self._is_cut = False
+
+    def cut(self, _: object) -> None:
+        if self._task is not None:
+            self._is_cut = True
+            self._task.cancel()
+
+    async def for_next(self, events: AsyncIterator[ModelEvent]) -> ModelEvent | None:
+        """The next one; None after the last one, and where the waiting was cut."""
+        task = self._task = asyncio.current_task()
+        assert task is not None
+        try:
+            return await anext(events, None)
+        except asyncio.CancelledError:
+            if not self._is_cut or task.cancelling() > 1:
+                raise  # somebody wants the whole task to end
+            return None
+        finally:
+            self._task = None
+            if self._is_cut:
+                task.uncancel()

@@ -1,6 +1,7 @@
 """The process: a socket, the guard, and an end that loses nothing."""
 
 import asyncio
+import gc
 import signal
 import socket
 from collections.abc import Callable, Coroutine
@@ -105,6 +106,12 @@ def open_site(
         ws="none",
     )
     return Site(address, sessions, rules, Server(config, service, grace), listening)
+
+
+def settle_in() -> None:
+    """What is loaded by now stays: the collector need not look through it again while somebody waits."""
+    gc.collect()
+    gc.freeze()
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:

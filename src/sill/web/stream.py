@@ -100,6 +100,7 @@ class Streams:
         if handed:
             for key in scope.keys() - before:
                 del scope[key]
+            del before
             try:
                 await handed[0].stream(receive, send)
             except Exception as error:

@@ -77,16 +77,17 @@ def _end(workers: list[BaseProcess]) -> None:
 
 def _work(work: Work, listening: socket.socket) -> None:
     """One worker, in a process of its own."""
-    import asyncio
+    from .server import run
 
-    asyncio.run(_serve(work, listening))
+    run(_serve(work, listening))
 
 
 async def _serve(work: Work, listening: socket.socket) -> None:
     from ..app.build import Ground
     from ..app.service import open_service
+    from .server import settle_in
     from .shared import open_shared_site
 
     listening.setblocking(False)
     async with open_service(Ground(work.settings, work.folder, lambda _: None)) as service:
-        await open_shared_site(service, work.public, listening).serve()
+        await open_shared_site(service, work.public, listening).serve(settle_in)
