@@ -1,6 +1,11 @@
 """The one option of the suite: ``--long`` runs the longer crash, race and fuzz tests too."""
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says more about the machine's other work than about ours.
+settings.register_profile("sill", deadline=None)
+settings.load_profile("sill")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -4,7 +4,8 @@
 ``<!-- exits 1 -->``: its last command ends with that code. ``<!-- over SCRIPT -->``: the endpoint answers with the named
 script of the tests instead of a real model, where the words matter. ``<!-- serves -->``: its command is `sill serve
 --token`, which goes on until the page ends; the blocks after it have its address and token in ``OPENAI_BASE_URL`` and
-``OPENAI_API_KEY``.
+``OPENAI_API_KEY``, the token in ``TOKEN`` too. ``<!-- with postgres -->``: the address of a database in it stands for a
+real one.
 """
 
 import re
@@ -31,6 +32,17 @@ class Snippet:
     @property
     def is_run(self) -> bool:
         return not any(note.startswith("not run") for note in self.notes)
+
+    @property
+    def reason(self) -> str:
+        """Why it is not run."""
+        return next(
+            (n.partition(":")[2].strip() for n in self.notes if n.startswith("not run")), ""
+        )
+
+    @property
+    def on_postgres(self) -> bool:
+        return "with postgres" in self.notes
 
     @property
     def exit_code(self) -> int:

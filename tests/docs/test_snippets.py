@@ -34,12 +34,20 @@ def of(*languages: str) -> list[Snippet]:
     return [snippet for snippet in ALL if snippet.language in languages]
 
 
-@pytest.mark.parametrize("snippet", of("console", "sh", "bash"), ids=named)
+@pytest.mark.parametrize("snippet", of("console"), ids=named)
 def test_commands_and_options_in_the_pages_exist(snippet: Snippet):
-    lines = snippet.commands if snippet.language == "console" else snippet.body.splitlines()
+    lines = snippet.commands
     wrong = [problem for line in lines for call in of_sill(line) for problem in problems(call)]
 
     assert wrong == []
+
+
+def test_what_is_typed_stands_in_blocks_that_are_run_or_say_why_not():
+    elsewhere = [s for s in ALL if s.language != "console" and s.commands]
+    silent = [s for s in ALL if not s.is_run and len(s.reason) < 10]
+
+    assert [named(s) for s in (*elsewhere, *of("sh", "bash", "shell", "zsh"))] == []
+    assert [named(s) for s in silent] == []
 
 
 def problems(call: list[str]) -> list[str]:
@@ -91,6 +99,13 @@ def test_objects_in_the_pages_are_json(snippet: Snippet):
     assert all(isinstance(json.loads(text), dict | list) for text in texts)
 
 
+@pytest.mark.parametrize("snippet", of("yaml"), ids=named)
+def test_settings_of_other_programs_are_yaml(snippet: Snippet):
+    import yaml
+
+    assert isinstance(yaml.safe_load(snippet.body), dict | list)
+
+
 # --- Run ------------------------------------------------------------------------------------------
 
 
@@ -132,6 +147,8 @@ LETTUCE = {
 # What the endpoint answers where a page needs the model's words to make sense.
 SCRIPTS = {
     "answer": ok("Lettuce."),
+    "done": ok("I looked at every recipe.\n\nDONE: each has its list."),
+    "nothing": ok(json.dumps({"assistant_message": "It is fine as it is.", "ops": []})),
     "lettuce": ok(json.dumps({"assistant_message": "Ten days.", "ops": [LETTUCE]})),
 }
 RUNNABLE = [s for s in of("console", "python") if s.is_run]
@@ -144,9 +161,11 @@ BY_PAGE = {
 @pytest.mark.slow
 @pytest.mark.parametrize("found", BY_PAGE.values(), ids=BY_PAGE.keys())
 def test_what_a_page_says_to_type_works_from_top_to_bottom(
-    found: list[Snippet], sandbox: tuple[Path, dict[str, str]]
+    found: list[Snippet], sandbox: tuple[Path, dict[str, str]], request: pytest.FixtureRequest
 ):
     folder, environment = sandbox
+    if any(snippet.on_postgres for snippet in found):
+        environment["REAL_DATABASE"] = request.getfixturevalue("new_postgres")()
     with ExitStack() as until_the_end:
         for snippet in found:
             if snippet.serves:
@@ -166,6 +185,8 @@ def run(
     # One shell for the block, so that `cd` and `export` hold; it stops where a command fails.
     script = "\n".join(["set -e", *commands]) + "\n"
     script = script.replace(f":{PORT}/", f":{environment.get('PORT', PORT)}/")
+    if snippet.on_postgres:
+        script = re.sub(r"postgresql://\S+", shlex.quote(environment["REAL_DATABASE"]), script)
     if not snippet.script:
         return typed(script, folder, environment)
     with FaultProvider(*[SCRIPTS[snippet.script]] * len(commands)) as provider:
@@ -193,6 +214,7 @@ class Serving:
             "PORT": port[1],
             "OPENAI_BASE_URL": base_url,
             "OPENAI_API_KEY": token[1].strip(),
+            "TOKEN": token[1].strip(),
         }
 
     def __exit__(self, *_: object) -> None:

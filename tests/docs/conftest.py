@@ -1,0 +1,3 @@
+from tests.store.servers import new_postgres
+
+__all__ = ["new_postgres"]
