@@ -18,7 +18,7 @@ from ..engine.failover import Failover
 from ..engine.money import Purse
 from ..engine.prepare import Prepared, Question
 from ..paths import data_dir
-from ..ports import Ended, Model, Store, TokenCounter
+from ..ports import Model, Store, TokenCounter
 from ..records import Attempt
 from ..settings import Settings
 from .connect import Connection, Progress
@@ -154,14 +154,6 @@ class App:
         """How well prompts were counted for the model that answered last."""
         model = self.chat.model
         return await drift_of(self.store, model.endpoint, model.name, self.tokenizer.id)
-
-    async def billed_prompt(self, request: ChatRequest) -> int | None:
-        """What the endpoint bills for this request's prompt, if it tells."""
-        usage = None
-        async for event in (await self.booked(request, "probe")).stream(request):
-            if isinstance(event, Ended):
-                usage = event.usage
-        return usage.prompt if usage else None
 
 
 async def booked_by(asked: Chat, request: ChatRequest, category: str, chat: str = "") -> Model:

@@ -12,7 +12,6 @@ from ..app import open_storage
 from ..core.cost import Price, Rates, dollars
 from ..engine.costs import Compared, Report, Sums, compare, report
 from ..errors import UsageError
-from ..ports import Store
 from ..records import StoredAttempt
 from .common import run_async, settled
 from .money import in_dollars
@@ -48,12 +47,6 @@ def command(detail: bool, since: str | None, as_json: bool, **given: Any) -> int
     else:
         click.echo(as_text(rows, detail=detail))
     return 0
-
-
-async def of_chat(store: Store, chat: str | None, *, detail: bool) -> str:
-    """The same for one chat, as ``:cost`` shows it."""
-    rows = await store.attempts(chat=chat) if chat else []
-    return as_text(rows, detail=detail)
 
 
 def moment(since: str, now: datetime) -> int:

@@ -245,8 +245,3 @@ def keep(
     except BaseException:
         connection.execute("ROLLBACK")
         raise
-
-
-def forget_unused(connection: sqlite3.Connection) -> None:
-    """Vectors of texts that are in no file any more."""
-    connection.execute("DELETE FROM vectors WHERE hash NOT IN (SELECT hash FROM passages)")
