@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sill.core.lines import find_snippet, line_splice, split_lines, utf16_position
+from sill.core.lines import find_snippet, line_splice, split_lines
 
 texts = st.text(st.sampled_from("ab\r\n\ufeff\u2028\x0c"), max_size=20)
 
@@ -58,16 +58,3 @@ def test_lines_outside_a_splice_keep_their_characters(text, data):
     assert result.startswith(text[: lines.start(first)])
     assert result.endswith(text[lines.start(last) :])
     assert result.count("x") == len(added)
-
-
-@pytest.mark.parametrize(
-    "units, position",
-    [
-        pytest.param(0, 0, id="start"),
-        pytest.param(1, 1, id="after a"),
-        pytest.param(3, 2, id="after the emoji"),
-        pytest.param(99, 3, id="past the end"),
-    ],
-)
-def test_a_browser_counts_an_emoji_twice(units, position):
-    assert utf16_position("a😀b", units) == position

@@ -162,13 +162,3 @@ def _flattened(text: str) -> tuple[str, list[int]]:
 
 def _original(position: int, shifts: list[int]) -> int:
     return position + bisect_right(shifts, position)
-
-
-def utf16_position(text: str, units: int) -> int:
-    """The character position of a browser's position, which counts UTF-16 units."""
-    seen = 0
-    for position, character in enumerate(text):
-        if seen >= units:
-            return position
-        seen += 2 if ord(character) > 0xFFFF else 1
-    return len(text)
