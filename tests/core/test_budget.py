@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sill.core.budget import PROFILES, Profile, Shares, budget
+from sill.core.budget import PROFILES, Budget, Profile, Shares, budget
 
 
 @pytest.mark.parametrize(
@@ -80,6 +82,33 @@ def test_a_prompt_and_the_longest_answer_to_it_fit_the_window_even_if_every_coun
     assert found.reply <= found.reply_beside(prompt) <= found.reply_most <= reply
     assert found.reply_beside(found.room) == found.reply
     assert 0 <= found.low <= found.high <= found.room
+
+
+def test_every_limit_of_a_budget():
+    profile = Profile(10_000, 2_000, margin=900, system_cap=9_999, high=0.8, low=0.5)
+
+    # A twentieth of the window is the most that a profile's own margin may take.
+    assert budget(profile, shortfall=0.25) == Budget(
+        window=10_000, reply=2_000, margin=2_100, system_cap=2_950, high=4_720, low=2_950,
+        system=885, tools=590, files=2_360, history=1_180, recall=885, reply_most=2_000,
+    )  # fmt: skip
+    assert budget(replace(profile, margin=1)).margin == 1
+    assert budget(replace(profile, low=0.9)).low == budget(profile).high
+
+
+@pytest.mark.parametrize(
+    "tokens, expected",
+    [
+        pytest.param(0, (6_000, 5_400, 3_600), id="no less"),
+        pytest.param(1_000, (5_000, 5_000, 3_600), id="below the high mark"),
+        pytest.param(3_000, (3_000, 3_000, 3_000), id="below both"),
+        pytest.param(9_000, (0, 0, 0), id="nothing left"),
+    ],
+)
+def test_marks_stay_inside_the_room(tokens, expected):
+    found = budget(Profile(8_000, 2_000)).less(tokens)
+
+    assert (found.room, found.high, found.low) == expected
 
 
 def test_less_room_takes_the_marks_along():

@@ -141,7 +141,7 @@ def test_a_request_that_evicts():
         ),
         turn(
             "t3", 60, recall(35, "s7"), whole("back", "v1", 11), whole("doomed", tokens=12),
-            whole("old", tokens=13), whole("unasked", tokens=14),
+            whole("old", tokens=13), whole("unasked", tokens=14), whole("other", tokens=4),
         ),
         turn("t4", 30, whole("back", "v2", 15), omitted("wide")),
     ]  # fmt: skip
@@ -165,8 +165,9 @@ def test_a_request_that_evicts():
         offer("known", tokens=601),
     ]
     epoch = Epoch(4, "t1", frozenset({("t1", 0), ("left", 3)}), frozenset({("left", 7)}))
+    limits = room(1_000, files=400, recall=99)
 
-    plan = plan_context(room(1_000, files=400, recall=99), asked, turns, epoch, offers)
+    plan = plan_context(limits, asked, turns, epoch, offers)
 
     assert isinstance(plan, Plan)
     assert plan.items == (
@@ -182,6 +183,7 @@ def test_a_request_that_evicts():
         Item("file", "wide", 2, "omitted", "1,234 tokens do not fit the 499 left for files; the model knows"),
         Item("file", "known", 2, "omitted", "601 tokens do not fit the 497 left for files; the model is told", 2),
         Item("file", "unasked", 14, "kept", "sent earlier, still in the window"),
+        Item("file", "other", 4, "kept", "sent earlier, still in the window"),
         Item("turn", "t1", 400, "evicted", "past the high-water mark, oldest first"),
         Item("turn", "t2", 233, "kept", "old tool results as one-line stubs"),
         Item("turn", "t3", 60, "kept"),
@@ -204,7 +206,7 @@ def test_a_request_that_evicts():
     ]
     dropped = {("t2", 0), ("t2", 1), ("t3", 0), ("t3", 2), ("t3", 3), ("t4", 0)}
     assert plan.epoch == Epoch(5, "t2", frozenset(dropped), frozenset({("t2", 7)}))
-    assert (plan.tokens, plan.next_evicts) == (644, False)
+    assert (plan.tokens, plan.next_evicts, plan.budget) == (648, False, limits)
 
 
 def test_a_request_between_tool_rounds():

@@ -84,12 +84,11 @@ def in_place(book: Ledger, wanted: Wanted) -> FileChoice | None:
 
 def cheap_delta(offer: FileOffer, held: str) -> Sized | None:
     """The delta, if it starts from the state held and costs under half of the file."""
-    match offer.delta:
-        case Sized(message=message) as delta if isinstance(message.carries, FileDelta):
-            fits = message.carries.base == held and 2 * delta.tokens < offer.full.tokens
-            return delta if fits else None
-        case _:
-            return None
+    delta = offer.delta
+    if delta is None or not isinstance(delta.message.carries, FileDelta):
+        return None
+    fits = delta.message.carries.base == held and 2 * delta.tokens < offer.full.tokens
+    return delta if fits else None
 
 
 def _notice(offer: FileOffer, room: int, spare: int) -> Sized | None:

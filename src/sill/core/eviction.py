@@ -5,6 +5,7 @@ sent afresh. Which of the two a window of the last *k* turns uses depends only o
 back to that copy, so the cost of every *k* comes out of one walk over running sums.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -103,7 +104,7 @@ def _largest(
     talk = list(book.talk)
     for spare in spares:
         talk[spare.turn] -= spare.saved
-    gains = _gains(turns, files, must.pins)
+    gains = _gains(files, must.pins)
     # If nothing of it can stay where it is.
     cost = must.tokens + sum(pin.sized.tokens for pin in must.pins)
     cost += sum(file.fresh.tokens for file in files if file.fresh)
@@ -121,9 +122,9 @@ def _largest(
     )
 
 
-def _gains(turns: int, files: Sequence[File], pins: Sequence[Pin]) -> list[int]:
+def _gains(files: Sequence[File], pins: Sequence[Pin]) -> Counter[int]:
     """What the cost changes by when the window reaches back to each turn."""
-    gains = [0] * (turns + 1)
+    gains: Counter[int] = Counter()
     for file in files:
         if file.stay is not None:
             gains[file.stay.reaches] += file.gain
@@ -155,9 +156,9 @@ def _window(kept: int, tokens: int, files: Sequence[File], book: Ledger) -> Wind
 
 def _files(book: Ledger, wanted: Sequence[Wanted] | None) -> tuple[File, ...]:
     if wanted is None:
+        # With notices: what was said of a file stays true only together.
         return tuple(
-            File(path, _stay(book, chain) if (chain := _spoken(book, held)) else None, None, None)
-            for path, held in book.held.items()
+            File(path, _stay(book, held.carriers), None, None) for path, held in book.held.items()
         )
     offered = {one.offer.stamp.path for one in wanted}
     rest = (
@@ -202,32 +203,23 @@ def _chain(held: Holding) -> tuple[Carrier, ...]:
 
     Empty for a file that was renamed: it is sent again, as its old copy bears the wrong name.
     """
-    carriers = tuple(
-        carrier
-        for carrier in held.carriers
-        if isinstance(carrier.sized.message.carries, FileState | FileDelta)
-    )
-    paths = {_path(carrier) for carrier in carriers}
-    return carriers if paths == {held.stamp.path} else ()
-
-
-def _spoken(book: Ledger, held: Holding) -> tuple[Carrier, ...]:
-    """The chain; with its notices where the question that went out speaks of the file."""
-    return held.carriers if held.carriers[-1].turn == len(book.talk) else _chain(held)
-
-
-def _path(carrier: Carrier) -> str:
-    match carrier.sized.message.carries:
-        case FileState(stamp) | FileDelta(stamp, _):
-            return stamp.path
-        case _:
-            return ""
+    chain: list[Carrier] = []
+    for carrier in held.carriers:
+        carries = carrier.sized.message.carries
+        if isinstance(carries, FileState | FileDelta):
+            if carries.stamp.path != held.stamp.path:
+                return ()
+            chain.append(carrier)
+    return tuple(chain)
 
 
 def _choice(file: File, stays: bool, book: Ledger) -> FileChoice:
     match file.wanted:
         case None if stays:
             return FileChoice(file.path, "kept", "sent earlier, still in the window")
+        case None if file.stay is None:
+            reason = "renamed; the copy in the window bore its old name"
+            return FileChoice(file.path, "evicted", reason)
         case None:
             return FileChoice(file.path, "evicted", "left with the turn that carried it")
         case Wanted(admitted=False) as wanted:

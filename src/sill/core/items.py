@@ -66,9 +66,10 @@ def items(
         yield _summary_item(ask.summary, "sent", "stands for turns that left the window")
     yield from _pin_items(case, window)
     for sized in recalls:
-        names = sized.message.carries.turns if isinstance(sized.message.carries, Recall) else ()
-        reason = "earlier turns that bear on the question"
-        yield Item("recall", ", ".join(names), sized.tokens, "recalled", reason, new=sized.tokens)
+        carries = sized.message.carries
+        assert isinstance(carries, Recall)
+        names, why = ", ".join(carries.turns), "earlier turns that bear on the question"
+        yield Item("recall", names, sized.tokens, "recalled", why, new=sized.tokens)
     asked = ask.question.tokens
     yield Item("question", "question", asked, "sent", "always whole", new=asked)
     if ask.rounds:
@@ -87,7 +88,8 @@ def _turn_items(case: "Case", window: Window) -> Iterator[Item]:
         saved[spare.turn] += spare.saved
         if not spare.is_replaced:
             stubs.add(case.turns[spare.turn].id)
-    for index, (turn, tokens) in enumerate(zip(case.turns, case.book.talk, strict=True)):
+    for index, turn in enumerate(case.turns):
+        tokens = case.book.talk[index]
         if index < first:
             reason = "past the high-water mark, oldest first"
             yield Item("turn", turn.id, tokens, "evicted", reason)
@@ -103,19 +105,17 @@ def _sent_items(sent: Sequence[Sized]) -> Iterator[Item]:
     if recalled:
         yield Item("recall", "earlier turns", recalled, "kept", why)
     for sized in sent:
-        match sized.message.carries:
-            case Summary():
-                yield _summary_item(sized, "kept", why)
-            case Pinned(turn=turn):
-                yield Item("pin", turn, sized.tokens, "kept", why)
-            case _:
-                continue
+        carries = sized.message.carries
+        if isinstance(carries, Summary):
+            yield _summary_item(sized, "kept", why)
+        elif isinstance(carries, Pinned):
+            yield Item("pin", carries.turn, sized.tokens, "kept", why)
 
 
 def _summary_item(sized: Sized, fate: Fate, why: str) -> Item:
     carries = sized.message.carries
-    count = carries.turns if isinstance(carries, Summary) else 0
-    name = f"{count:,} earlier turn{'' if count == 1 else 's'}"
+    assert isinstance(carries, Summary)
+    name = f"{carries.turns:,} earlier turn{'' if carries.turns == 1 else 's'}"
     return Item("summary", name, sized.tokens, fate, why, sized.tokens if fate == "sent" else 0)
 
 
@@ -123,7 +123,9 @@ def _pin_items(case: "Case", window: Window) -> Iterator[Item]:
     again = {pin.turn for pin in window.pins}
     admitted = {pin.turn: pin for pin in case.pins}
     for sized in case.ask.pins:
-        turn = sized.message.carries.turn if isinstance(sized.message.carries, Pinned) else ""
+        carries = sized.message.carries
+        assert isinstance(carries, Pinned)
+        turn = carries.turn
         if turn in again:
             why = "pinned; its turn is not in the window"
             yield Item("pin", turn, sized.tokens, "sent", why, sized.tokens)
@@ -172,13 +174,11 @@ def _tidings(notice: Sized) -> str:
 
 
 def _path(sized: Sized) -> str:
-    match sized.message.carries:
-        case FileState(stamp) | FileDelta(stamp, _):
-            return stamp.path
-        case FileNotice(path=path):
-            return path
-        case _:
-            return ""
+    carries = sized.message.carries
+    if isinstance(carries, FileNotice):
+        return carries.path
+    assert isinstance(carries, FileState | FileDelta)
+    return carries.stamp.path
 
 
 def _tokens(sized: Iterable[Sized]) -> int:

@@ -79,7 +79,7 @@ class Ledger:
     def after(self, messages: Sequence[Sized]) -> Self:
         """The ledger once these have been added to the present turn."""
         book = _Book(dict(self.held), dict(self.copies), dict(self.omitted), list(self.carriers))
-        for position, sized in enumerate(messages, start=len(self.carriers)):
+        for position, sized in enumerate(messages):
             if isinstance(sized.message.carries, FileCarried):
                 book.enter(Carrier(len(self.talk), position, sized))
         return replace(

@@ -151,7 +151,7 @@ def _parts(ask: Ask) -> tuple[tuple[Part, int], ...]:
 def _pins(budget: Budget, ask: Ask, turns: Sequence[Turn], epoch: Epoch) -> tuple[Pin, ...]:
     """The pins that fit together into half of what is left below the high-water mark, in their order."""
     shown = _places(turns, epoch)
-    left = max(0, budget.high - ask.fixed) // 2
+    left = (budget.high - ask.fixed) // 2
     pins: list[Pin] = []
     for sized in ask.pins:
         carries = sized.message.carries
