@@ -312,6 +312,30 @@ def test_a_turn_left_between_two_rounds_has_its_words_once_and_the_plan_of_what_
     assert plan_from_json(turn.plan).tokens == turn.certificate.predicted
 
 
+def test_a_process_that_dies_in_the_fourth_round_leaves_the_first_three():
+    names = ("a", "b", "c", "d")
+    rounds = [calls(("read", {"path": name}), text=f"Looking at {name}.") for name in names]
+    dead: list = []
+
+    def read(given: dict) -> str:
+        if given["path"] == "d":  # here it dies: what the store has now is all there ever will be
+            dead.append(chat.store._turns["turn-1"])
+        return f"text of {given['path']}"
+
+    chat = make_chat(*rounds, ["done"], tools={"read": read})
+    asyncio.run(ask(chat, "go"))
+
+    (turn,) = dead
+    assert [(m.role, m.text) for m in turn.messages] == [
+        ("user", "go"),
+        *(
+            said
+            for name in names[:3]
+            for said in (("assistant", f"Looking at {name}."), ("tool", f"text of {name}"))
+        ),
+    ]
+
+
 def test_a_call_that_there_is_no_room_to_keep_is_told_all_the_same():
     endless = "word " * 400
     chat = make_chat(
