@@ -3,7 +3,8 @@
 import asyncio
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ...core.certificate import Counts, Kind, Tokenizer, weakest
@@ -19,6 +20,7 @@ from .estimate import Estimate
 SECONDS = 2.0
 AT_ONCE = 1_000_000  # characters in one call of the library: under a second even for one long run
 INLINE = 20_000  # characters that are counted right here; more go to a thread
+WATCHED = 200_000  # characters from which on a busy machine may not be done in time
 
 
 def local_counter(family: Family) -> "Local | None":
@@ -30,7 +32,7 @@ def local_counter(family: Family) -> "Local | None":
 class Local:
     """Counts texts exactly with the family's vocabulary, requests with the family's format."""
 
-    def __init__(self, family: Family, tokens_of: Count) -> None:
+    def __init__(self, family: Family, tokens_of: Count, seconds: float = SECONDS) -> None:
         scale = "" if family.ratio == 1.0 else f"*{family.ratio}"
         self.tokenizer = Tokenizer(
             id=family.vocabulary + scale,
@@ -41,9 +43,15 @@ class Local:
         self.cuts = family.vocabulary in PROVED
         self._family = family
         self._tokens_of = tokens_of
+        self._seconds = seconds
 
     async def count(self, texts: Sequence[str]) -> Counts:
-        if sum(map(len, texts)) > INLINE:
+        size = sum(map(len, texts))
+        if size > WATCHED:
+            return await self._in_time(
+                partial(self._count, texts), partial(self._count, texts, in_bytes)
+            )
+        if size > INLINE:
             return await asyncio.to_thread(self._count, texts)
         if self._family.ratio == 1.0:
             # Nearly every call is this one. What is no Unicode text raises, and is counted with more care.
@@ -58,7 +66,9 @@ class Local:
 
     async def count_body(self, body: Mapping[str, Any]) -> Counts:
         """The whole request, given as the JSON object of a chat completion."""
-        return await asyncio.to_thread(self._count_body, body)
+        return await self._in_time(
+            partial(self._count_body, body), partial(self._count_body, body, in_bytes)
+        )
 
     async def overhead(self) -> Overhead:
         roles, request, call = message_overhead(self._family.style, self._tokens_of)
@@ -69,18 +79,24 @@ class Local:
             quotes_parallel=self._family.style in ("gpt-3.5", "gpt-4", "gpt-4o"),
         )
 
-    def _count(self, texts: Sequence[str]) -> Counts:
-        until = time.monotonic() + SECONDS
-        counted = [bounded_count(text, self._tokens_of, until) for text in texts]
+    async def _in_time(self, exact: Callable[[], Counts], bound: Callable[[], Counts]) -> Counts:
+        """What ``exact`` comes to, or ``bound`` if the machine is too busy to tell in time."""
+        counting = asyncio.ensure_future(asyncio.to_thread(exact))
+        done, _ = await asyncio.wait((counting,), timeout=self._seconds)
+        return counting.result() if done else bound()
+
+    def _count(self, texts: Sequence[str], measured: "Bounded | None" = None) -> Counts:
+        measured = measured or self._measured()
+        counted = [measured(text) for text in texts]
         kind = weakest(self._family.kind, *(kind for _, kind in counted))
         return Counts(tuple(self._scaled(tokens) for tokens, _ in counted), kind)
 
-    def _count_body(self, body: Mapping[str, Any]) -> Counts:
-        until = time.monotonic() + SECONDS
+    def _count_body(self, body: Mapping[str, Any], measured: "Bounded | None" = None) -> Counts:
+        measured = measured or self._measured()
         kinds: list[Kind] = [self._family.kind]
 
         def measure(text: str) -> int:
-            tokens, kind = bounded_count(text, self._tokens_of, until)
+            tokens, kind = measured(text)
             kinds.append(kind)
             return tokens
 
@@ -90,31 +106,41 @@ class Local:
             return Counts((Estimate().body_tokens(body),), "estimate")
         return Counts((self._scaled(bill.tokens),), weakest(bill.kind, *kinds))
 
+    def _measured(self) -> "Bounded":
+        until = time.monotonic() + self._seconds
+        return lambda text: bounded_count(text, self._tokens_of, until)
+
     def _scaled(self, tokens: int) -> int:
         return math.ceil(tokens * self._family.ratio)
 
 
-def bounded_count(text: str, tokens_of: Count, until: float) -> tuple[int, Kind]:
-    """Tokens of ``text``; what time does not allow to count is bounded by its bytes.
+Bounded = Callable[[str], tuple[int, Kind]]
 
-    Every token of these vocabularies stands for at least one byte, so bytes are a true bound.
-    """
+
+def bounded_count(text: str, tokens_of: Count, until: float) -> tuple[int, Kind]:
+    """Tokens of ``text``; what time does not allow to count is bounded by its bytes."""
     text = sound(text)
     if len(text) <= AT_ONCE:
-        return _tokens(text, tokens_of)
+        return _in_time(text, tokens_of, until)
     total, kinds = 0, set[Kind]()
     for block in blocks(text, AT_ONCE // 2):
-        if len(block) <= AT_ONCE and time.monotonic() < until:
-            tokens, kind = _tokens(block, tokens_of)
-        else:
-            tokens, kind = len(block.encode()), "bound"
+        tokens, kind = (
+            _in_time(block, tokens_of, until) if len(block) <= AT_ONCE else in_bytes(block)
+        )
         total += tokens
         kinds.add(kind)
     return total, weakest(*kinds)
 
 
-def _tokens(text: str, tokens_of: Count) -> tuple[int, Kind]:
+def in_bytes(text: str) -> tuple[int, Kind]:
+    """Every token of these vocabularies stands for at least one byte, so bytes are a true bound."""
+    return len(sound(text).encode()), "bound"
+
+
+def _in_time(text: str, tokens_of: Count, until: float) -> tuple[int, Kind]:
+    if time.monotonic() >= until:
+        return in_bytes(text)
     try:
         return tokens_of(text), "exact"
     except Exception:  # a foreign library; bytes are always right enough
-        return len(text.encode()), "bound"
+        return in_bytes(text)
