@@ -5,7 +5,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +96,7 @@ def opened_page(browser: Any, site: Site, **options: Any) -> Iterator[Any]:
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
     wrong: list[str] = []
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(float(os.environ.get("PAGE_TIMEOUT", "60000")))
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on(
         "console",
@@ -108,10 +108,39 @@ def opened_page(browser: Any, site: Site, **options: Any) -> Iterator[Any]:
         context.add_cookies([_session_cookie(site)])
         page.goto(site.url)
         page.wait_for_selector("header h1")
-        yield page
+        with pictured(page):
+            yield page
     finally:
         context.close()
     assert wrong == []
+
+
+@contextmanager
+def pictured(page: Any) -> Iterator[None]:
+    """Where a test fails it leaves a picture of its page behind."""
+    try:
+        yield
+    except BaseException:
+        keep_picture(page, os.environ.get("PYTEST_CURRENT_TEST", "page").split("::")[-1])
+        raise
+
+
+def keep_picture(page: Any, name: str) -> None:
+    folder = Path(tempfile.gettempdir(), "sill-failed-pages")
+    folder.mkdir(exist_ok=True)
+    with suppress(Exception):
+        page.screenshot(path=folder / f"{name.split(' ')[0].replace('/', '-')}.png")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[Any]:
+    """A fixture does not learn that its test failed: this does."""
+    report = yield
+    given = getattr(item, "funcargs", {})
+    page = given.get("page") or given.get("real_page")
+    if call.when == "call" and report.failed and page is not None:
+        keep_picture(page, item.name)
+    return report
 
 
 def _session_cookie(site: Site) -> dict[str, Any]:
@@ -124,21 +153,6 @@ def _session_cookie(site: Site) -> dict[str, Any]:
         site.cookie = (name, value)
     name, value = site.cookie
     return {"name": name, "value": value, "url": site.url}
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[Any]:
-    """A failed test leaves a picture of its page behind."""
-    report = yield
-    page = getattr(item, "funcargs", {}).get("page") or getattr(item, "funcargs", {}).get(
-        "real_page"
-    )
-    if call.when == "call" and report.failed and page is not None:
-        folder = Path(tempfile.gettempdir(), "sill-failed-pages")
-        folder.mkdir(exist_ok=True)
-        page.screenshot(path=folder / f"{item.name}.png")
-        report.sections.append(("page", f"it looked like {folder / item.name}.png"))
-    return report
 
 
 @pytest.fixture

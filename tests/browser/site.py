@@ -47,7 +47,7 @@ class Site:
     def start(self) -> "Site":
         if not self.vault.exists():
             shutil.copytree(SAMPLE, self.vault)
-        command = [sys.executable, "-m", "sill", "serve", "--no-open", "--token"]
+        command = self._command()
         command += [
             "--port",
             str(self.port),
@@ -64,6 +64,18 @@ class Site:
             )
         self._wait()
         return self
+
+    def _command(self) -> list[str]:
+        return [sys.executable, "-m", "sill", "serve", "--no-open", "--token"]
+
+    def _is_up(self, said: str) -> bool:
+        """Whether it has said how to log in, which is taken down."""
+        login, token = TITLE.search(said), TOKEN.search(said)
+        if login is None or token is None:
+            return False
+        self.login, self.token = login[1], token[1]
+        self.port = int(re.search(r":(\d+)/", self.login)[1])  # type: ignore[index]
+        return True
 
     def _environment(self) -> dict[str, str]:
         home = self.place / "home"
@@ -88,9 +100,7 @@ class Site:
     def _wait(self) -> None:
         for _ in range(600):
             said = self.log.read_text()
-            if (login := TITLE.search(said)) and (token := TOKEN.search(said)):
-                self.login, self.token = login[1], token[1]
-                self.port = int(re.search(r":(\d+)/", self.login)[1])  # type: ignore[index]
+            if self._is_up(said):
                 return
             assert self.process is not None
             assert self.process.poll() is None, said

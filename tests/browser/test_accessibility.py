@@ -30,7 +30,7 @@ def serious(page) -> list[str]:
 
 def prepare(page, site: Site, model: ScriptedServer, name: str) -> None:
     (site.vault / f"{name}.md").write_text(
-        "# Axe\n\nold text\n\nSee [[Soil]] and [[No such note]].\n"
+        "# Axe\n\nold text\n\nSee [[Soil]] and [[No such note]].\n" + "\nmore\n" * 60
     )
     replace = {
         "op": "replace",

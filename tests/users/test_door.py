@@ -73,6 +73,8 @@ def test_a_person_who_is_not_logged_in_is_sent_to_the_form_and_a_program_is_told
     assert (person.status_code, person.headers["location"]) == (303, "/login")
     assert program == 401
     assert 'type="password"' in form.text
+    # Else browsers send the form with `Origin: null`, which is nobody's.
+    assert '<meta name="referrer" content="same-origin">' in form.text
 
 
 @pytest.mark.parametrize(

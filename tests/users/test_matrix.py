@@ -46,6 +46,8 @@ BODIES = {
     "POST /api/v1/proposals": {"instruction": "change", "files": ["a.md"], "chat": "{chat}"},
     "POST /api/v1/proposals/{proposal}/apply": {"base_hash": HASH, "patch_id": HASH},
     "POST /api/v1/proposals/{proposal}/refuse": None,
+    "POST /api/v1/proposals/{proposal}/merge": {"state": HASH},
+    "POST /api/v1/proposals/{proposal}/merge/apply": {"state": HASH, "base_hash": HASH, "patch_id": HASH},
     "POST /api/v1/edits/undo": {"id": "{proposal}"},
     "POST /api/v1/edits/redo": {"id": "{proposal}"},
     "POST /api/v1/editor/tools/{tool_id}/chat": {"message": "hello"},
@@ -190,6 +192,7 @@ SILENT = {
     "POST /api/v1/chats/{chat}/pins", "POST /api/v1/chats/{chat}/unpin",
     "POST /api/v1/turns/{turn}/stop", "POST /api/v1/plan", "POST /api/v1/references/freshness",
     "POST /api/v1/proposals/{proposal}/apply", "POST /api/v1/proposals/{proposal}/refuse", "POST /api/v1/edits/undo",
+    "POST /api/v1/proposals/{proposal}/merge", "POST /api/v1/proposals/{proposal}/merge/apply",
     "POST /api/v1/edits/redo", "POST /api/v1/editor/edit-ops/preview", "POST /api/v1/editor/edit-ops/apply",
     "POST /api/v1/editor/edit-ops/undo", "POST /api/v1/memory", "POST /api/v1/logout",
 }  # fmt: skip

@@ -42,7 +42,7 @@ class Rules:
     hosts: frozenset[str]
     scheme: str = "http"
     cookie: str = "sill"
-    public: frozenset[str] = frozenset({"/login", "/healthz", "/readyz"})
+    public: frozenset[str] = frozenset({"/login", "/login.css", "/healthz", "/readyz"})
     most_body: int = MOST_BODY
     login_page: str = ""  # where a person who is not logged in is sent, if there is such a page
 

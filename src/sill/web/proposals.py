@@ -85,13 +85,13 @@ async def of_chat(desk: TheDesk, chat: str) -> Proposals:
 @router.get("/proposals/{proposal}")
 async def read_proposal(desk: TheDesk, proposal: str) -> ProposalDetail:
     """Its hunks, and whether the files are still what it was made from."""
-    stored, kept = await _found(desk, proposal)
-    found = preview(kept.proposal)
+    stored, kept = await found(desk, proposal)
+    would_do = preview(kept.proposal)
     base = kept.proposal.base_fingerprints
     return ProposalDetail(
         **_info(stored, kept).model_dump(),
         base_fingerprints=dict(base),
-        shown=shown(found, texts=True) if isinstance(found, Preview) else None,
+        shown=shown(would_do, texts=True) if isinstance(would_do, Preview) else None,
         is_current=await _now(desk, list(base)) == base,
     )
 
@@ -109,29 +109,43 @@ async def _now(desk: Desk, paths: list[str]) -> dict[str, str | None] | None:
 @router.post("/proposals/{proposal}/apply", dependencies=[contributor])
 async def apply(desk: TheDesk, proposal: str, body: Approval) -> EditOutcome:
     """Carry out what was agreed to: all of its files change, or none does."""
-    stored, kept = await _found(desk, proposal)
-    found = preview(kept.proposal)
-    if isinstance(found, OpsRejected):
+    stored, kept = await found(desk, proposal)
+    would_do = preview(kept.proposal)
+    if isinstance(would_do, OpsRejected):
         raise Rejected(409, "conflict", "the proposal cannot be carried out any more")
-    if (found.base_hash, found.patch_id) != (body.base_hash, body.patch_id):
+    if (would_do.base_hash, would_do.patch_id) != (body.base_hash, body.patch_id):
         raise Rejected(409, "conflict", "the approval is for another change than this proposal")
     if stored.status not in ("open", "conflict", "undone"):
         raise Rejected(409, "conflict", f"the proposal is {stored.status} already")
-    outcome = await desk.edits.apply(Offered(proposal, found), body.chosen)
-    return await _told(desk.edits, proposal, outcome)
+    outcome = await desk.edits.apply(Offered(proposal, would_do), body.chosen)
+    answer = await told(desk.edits, proposal, outcome)
+    if answer.outcome != "conflict":
+        return answer
+    return answer.model_copy(update={"proposal": await _stopped(desk, stored)})
+
+
+async def _stopped(desk: Desk, stored: StoredProposal) -> str:
+    """The proposal that met the conflict: one that was taken in part has a part of its own."""
+    parts = [
+        one.id
+        for one in await desk.store.proposals(stored.chat)
+        if one.status == "conflict" and (kept := _kept(one)) is not None and kept.of == stored.id
+    ]
+    return parts[-1] if parts else stored.id
 
 
 @router.post("/proposals/{proposal}/refuse", dependencies=[contributor])
 async def refuse(desk: TheDesk, proposal: str) -> Done:
     """None of it; the model is told with the next question."""
-    stored, _ = await _found(desk, proposal)
-    if stored.status != "open":
+    stored, _ = await found(desk, proposal)
+    if stored.status not in ("open", "conflict"):
         raise Rejected(409, "conflict", f"the proposal is {stored.status} already")
     await desk.store.decide_proposal(proposal, "refused", desk.edits.by)
     return Done()
 
 
-async def _found(desk: Desk, proposal: str) -> tuple[StoredProposal, KeptBody]:
+async def found(desk: Desk, proposal: str) -> tuple[StoredProposal, KeptBody]:
+    """The proposal, if it is one of the owner's."""
     stored = await desk.store.proposal(proposal)
     kept = _kept(stored) if stored is not None else None
     if stored is None or kept is None:
@@ -197,10 +211,11 @@ async def redo(desk: TheDesk, body: Which) -> EditOutcome:
 async def _turned(desk: Desk, outcome: Turned) -> EditOutcome:
     if isinstance(outcome, Nothing):
         return EditOutcome(outcome="nothing", warning=outcome.reason)
-    return await _told(desk.edits, "", outcome)
+    return await told(desk.edits, "", outcome)
 
 
-async def _told(edits: Edits, of: str, outcome: Outcome | None) -> EditOutcome:
+async def told(edits: Edits, of: str, outcome: Outcome | None) -> EditOutcome:
+    """What became of an edit. A merge without clashes is offered as a proposal made ``of`` another one."""
     match outcome:
         case None:
             return EditOutcome(outcome="nothing")
@@ -218,7 +233,7 @@ async def _told(edits: Edits, of: str, outcome: Outcome | None) -> EditOutcome:
                 files=list(reasons),
                 reasons=dict(reasons),
                 merge=await _offered(edits, of, merge),
-                clashes=_clashes(merge),
+                clashes=clashes_of(merge),
                 kept=[Kept(path=one.path, copy_path=one.copy) for one in outcome.kept],
             )
         case Refused(paths=paths):
@@ -234,13 +249,13 @@ async def _told(edits: Edits, of: str, outcome: Outcome | None) -> EditOutcome:
 
 
 async def _offered(edits: Edits, of: str, merge: Merge | None) -> str | None:
-    """The merge as a proposal of its own; one that comes from no stored proposal cannot be kept."""
-    if merge is None or not merge.proposal.ops or not of:
+    """The whole merge as a proposal of its own; one that comes from no stored proposal cannot be kept."""
+    if merge is None or not merge.is_whole or not merge.proposal.ops or not of:
         return None
     return (await edits.offer(merge.proposal, of=of)).id
 
 
-def _clashes(merge: Merge | None) -> dict[str, list[Clash]]:
+def clashes_of(merge: Merge | None) -> dict[str, list[Clash]]:
     if merge is None:
         return {}
     return {

@@ -76,16 +76,33 @@ def _identity(user: User | None, via: str, hashed: str) -> Identity | None:
 
 # --- The page ------------------------------------------------------------------------------------
 
-_FORM = """<!doctype html><html lang="en"><title>Sill</title><h1>Sill</h1>{problem}
+# Without a referrer of its own a browser says that a form comes from nowhere, and is turned away.
+_FORM = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sill</title>
+<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="/login.css">
+<link rel="icon" href="data:,"><meta name="referrer" content="same-origin">
+<main><h1>Sill</h1>{problem}
 <form method="post" action="/login">
 <p><label>Name <input name="name" autocomplete="username" required autofocus></label></p>
 <p><label>Password <input name="password" type="password" autocomplete="current-password" required></label></p>
-<p><button>Log in</button></p></form></html>"""
+<p><button>Log in</button></p></form></main></html>"""
+# Sent to everybody, so it stands here and not among the files of the page.
+_STYLE = """:root { color-scheme: light dark; }
+body { margin: 0; font: 16px/1.5 system-ui, sans-serif; background: light-dark(#faf9f6, #171a18);
+  color: light-dark(#1d2320, #e7e9e6); }
+main { max-width: 20rem; margin: 15vh auto 0; padding: 1.5rem; }
+h1 { font-size: 1.4rem; }
+label { display: grid; gap: 0.25rem; }
+input, button { font: inherit; color: inherit; padding: 0.4rem 0.6rem; border-radius: 6px;
+  border: 1px solid light-dark(#8b8a80, #7d857f); background: light-dark(#fff, #1e2220); }
+button { border: 0; background: light-dark(#2b5f50, #7cc4ab); color: light-dark(#fff, #0e1a15); }
+:focus-visible { outline: 2px solid light-dark(#1a73c8, #7ab8f5); outline-offset: 1px; }
+[role=alert] { color: light-dark(#a3261d, #f2958b); }
+"""
 
 router = APIRouter()
 
 
-def _door(request: Request) -> Door:
+async def _door(request: Request) -> Door:
     door = request.app.state.door
     assert isinstance(door, Door)
     return door
@@ -97,6 +114,11 @@ TheDoor = Annotated[Door, Depends(_door)]
 @router.get("/login", include_in_schema=False)
 async def login_page() -> Response:
     return _page()
+
+
+@router.get("/login.css", include_in_schema=False)
+async def login_style() -> Response:
+    return Response(_STYLE, media_type="text/css")
 
 
 @router.post("/login", include_in_schema=False)

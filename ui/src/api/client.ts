@@ -33,6 +33,10 @@ export type FileHunks = Schemas["FileHunks"];
 export type Hunk = Schemas["Hunk"];
 export type EditOutcome = Schemas["EditOutcome"];
 export type Clash = Schemas["Clash"];
+export type MergeState = Schemas["MergeState"];
+export type MergedFile = Schemas["MergedFile"];
+export type ClashChoice = Schemas["ClashChoice"];
+export type Shown = Schemas["Shown"];
 export type AppliedEdit = Schemas["AppliedEdit"];
 export type ModelState = Schemas["ModelState"];
 export type Session = Schemas["Session"];
@@ -137,6 +141,11 @@ export const proposal = (id: string): Promise<ProposalDetail> => get(`/proposals
 export const applyProposal = (id: string, body: Given["Approval"]): Promise<EditOutcome> =>
   post(`/proposals/${part(id)}/apply`, body);
 export const refuseProposal = (id: string): Promise<unknown> => post(`/proposals/${part(id)}/refuse`);
+export const merge = (id: string): Promise<MergeState> => get(`/proposals/${part(id)}/merge`);
+export const previewMerge = (id: string, body: Given["Resolution"], signal: AbortSignal): Promise<Shown> =>
+  post(`/proposals/${part(id)}/merge`, body, signal);
+export const applyMerge = (id: string, body: Given["AgreedResolution"]): Promise<EditOutcome> =>
+  post(`/proposals/${part(id)}/merge/apply`, body);
 export const edits = (): Promise<Schemas["AppliedEdits"]> => get("/edits", { limit: 100 });
 export const undo = (id: string | null): Promise<EditOutcome> => post("/edits/undo", { id });
 export const redo = (id: string | null): Promise<EditOutcome> => post("/edits/redo", { id });
@@ -150,6 +159,7 @@ export const suggestion = (body: Given["SuggestRequest"], signal: AbortSignal): 
 // --- The rest -------------------------------------------------------------------------------------
 
 export const session = (): Promise<Session> => get("/session");
+export const logout = (): Promise<unknown> => post("/logout");
 export const model = (): Promise<ModelState> => get("/model");
 export const models = (): Promise<Schemas["Models"]> => get("/models");
 export const settings = (): Promise<Schemas["SettingsView"]> => get("/settings");

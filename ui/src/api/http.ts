@@ -19,10 +19,10 @@ export class Failure extends Error {
 
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
-type Watcher = (reached: boolean) => void;
+type Watcher = (reached: boolean, refused: string) => void;
 let watcher: Watcher = () => undefined;
 
-/** Told after every exchange whether the server was reached. */
+/** Told after every exchange whether the server was reached, and why it does not know us, where it says so. */
 export function watchReach(told: Watcher): void {
   watcher = told;
 }
@@ -53,12 +53,16 @@ export async function ask(
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    watcher(false);
+    watcher(false, "");
     throw new Failure(0, "the server does not answer; is `sill serve` still running?");
   }
-  watcher(true);
-  if (!response.ok) throw await failure(response);
-  return response;
+  if (response.ok) {
+    watcher(true, "");
+    return response;
+  }
+  const failed = await failure(response);
+  watcher(true, failed.status === 401 ? failed.message : "");
+  throw failed;
 }
 
 export async function json<T>(method: string, url: string, body?: unknown, signal?: AbortSignal): Promise<T> {

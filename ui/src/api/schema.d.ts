@@ -7,6 +7,22 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * AgreedResolution
+         * @description With the two hashes of the result that was shown.
+         */
+        AgreedResolution: {
+            /** State */
+            state: string;
+            /** Choices */
+            choices?: {
+                [key: string]: components["schemas"]["ClashChoice"][];
+            };
+            /** Base Hash */
+            base_hash: string;
+            /** Patch Id */
+            patch_id: string;
+        };
         /** AnswerMessage */
         AnswerMessage: {
             /**
@@ -329,7 +345,10 @@ export interface components {
             /** Logprobs */
             logprobs?: null;
         };
-        /** Clash */
+        /**
+         * Clash
+         * @description Both sides changed the same lines. ``mine`` is the file now, ``theirs`` what is to be done to it.
+         */
         Clash: {
             /** Line */
             line: number;
@@ -339,6 +358,22 @@ export interface components {
             mine: string;
             /** Theirs */
             theirs: string;
+        };
+        /**
+         * ClashChoice
+         * @description Whose text a clash becomes: the file's, the proposal's, both in this order, or ``text``.
+         */
+        ClashChoice: {
+            /**
+             * Take
+             * @enum {string}
+             */
+            take: "mine" | "theirs" | "both" | "text";
+            /**
+             * Text
+             * @default
+             */
+            text: string;
         };
         /** CompletionReply */
         CompletionReply: {
@@ -553,7 +588,7 @@ export interface components {
         };
         /**
          * EditOutcome
-         * @description ``merge`` is a new proposal: the same change to the files as they are now, where there is one.
+         * @description ``merge`` is a new proposal: the same change to the files as they are now, where nothing clashes.
          */
         EditOutcome: {
             /**
@@ -577,6 +612,11 @@ export interface components {
             };
             /** Merge */
             merge?: string | null;
+            /**
+             * Proposal
+             * @description where clashes can be decided: the one that met the conflict
+             */
+            proposal?: string | null;
             /** Clashes */
             clashes?: {
                 [key: string]: components["schemas"]["Clash"][];
@@ -1065,6 +1105,45 @@ export interface components {
              * @default
              */
             summary: string;
+        };
+        /**
+         * MergeState
+         * @description A proposal beside its files as they are now; ``state`` names what was looked at.
+         */
+        MergeState: {
+            /** State */
+            state: string;
+            /** Files */
+            files: components["schemas"]["MergedFile"][];
+        };
+        /**
+         * MergedFile
+         * @description A file of a merge. ``fits``: how many changes can be made to it as it is now.
+         */
+        MergedFile: {
+            /** Path */
+            path: string;
+            /**
+             * Now
+             * @description fingerprint; null if there is no such file
+             */
+            now: string | null;
+            /** Fits */
+            fits: number;
+            /** Clashes */
+            clashes: components["schemas"]["Clash"][];
+            /**
+             * Is Whole
+             * @description the clash is about the file as a whole: made or removed
+             */
+            is_whole: boolean;
+            /** Is There */
+            is_there: boolean;
+            /**
+             * Is Kept
+             * @description the proposal does not remove it
+             */
+            is_kept: boolean;
         };
         /** ModelCard */
         ModelCard: {
@@ -1767,6 +1846,18 @@ export interface components {
              */
             cost: number | null;
         };
+        /**
+         * Resolution
+         * @description One choice for each clash, by file and in their order; without one the file's text stays.
+         */
+        Resolution: {
+            /** State */
+            state: string;
+            /** Choices */
+            choices?: {
+                [key: string]: components["schemas"]["ClashChoice"][];
+            };
+        };
         /** SaveConflict */
         SaveConflict: {
             /**
@@ -2020,13 +2111,21 @@ export interface components {
             certificate: components["schemas"]["Counted"];
             plan: components["schemas"]["PlanView"];
         };
-        /** Stopped */
+        /**
+         * Stopped
+         * @description ``ended``: it was over before it could be stopped. ``stopping``: it was told to end, and has not yet.
+         */
         Stopped: {
             /**
              * Stopped
-             * @description false where it had ended already
+             * @description it has ended, and this is why
              */
             stopped: boolean;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "stopped" | "ended" | "stopping";
         };
         /** StreamOptions */
         StreamOptions: {

@@ -7,7 +7,7 @@ export interface Shortcut {
 
 export const SHORTCUTS: readonly Shortcut[] = [
   { keys: "Ctrl K", does: "search notes, chats and files" },
-  { keys: "Ctrl Enter", does: "send the message" },
+  { keys: "Enter", does: "send the message; Shift Enter makes a new line" },
   { keys: "Esc", does: "stop the answer; close what is open" },
   { keys: "/", does: "write a message" },
   { keys: "Alt N", does: "new chat" },

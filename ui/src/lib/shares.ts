@@ -2,7 +2,7 @@
 
 import type { PlanItem, PlanView } from "../api/client";
 
-export type Group = "system" | "tools" | "files" | "history" | "recall" | "question" | "reserve" | "free";
+export type Group = "system" | "tools" | "files" | "history" | "recall" | "question" | "answer" | "reserve" | "free";
 
 export const GROUPS: readonly Group[] = [
   "system",
@@ -11,6 +11,7 @@ export const GROUPS: readonly Group[] = [
   "history",
   "recall",
   "question",
+  "answer",
   "reserve",
   "free",
 ];
@@ -22,6 +23,7 @@ export const GROUP_NAMES: Record<Group, string> = {
   history: "History",
   recall: "Recall",
   question: "Question",
+  answer: "Answer so far",
   reserve: "Reserved",
   free: "Free",
 };
@@ -51,16 +53,20 @@ export interface Segment {
   tokens: number;
 }
 
-/** Tokens by group; their sum is the window, to the token. */
-export function segmentsOf(plan: PlanView): Segment[] {
+/** Tokens by group; their sum is the window, to the token. `answered` of them came since, out of the reserve. */
+export function segmentsOf(plan: PlanView, answered = 0): Segment[] {
   const sums = new Map<Group, number>(GROUPS.map((group) => [group, 0]));
   for (const item of plan.items) {
     if (!item.in_prompt) continue;
     const group = groupOf(item);
     sums.set(group, sums.get(group)! + item.tokens);
   }
-  sums.set("reserve", plan.reply + plan.margin);
-  sums.set("free", Math.max(0, plan.window - plan.tokens - plan.reply - plan.margin));
+  const reserve = plan.reply + plan.margin;
+  const free = Math.max(0, plan.window - plan.tokens - reserve);
+  const over = Math.max(0, answered - reserve);
+  sums.set("answer", Math.min(answered, reserve + free));
+  sums.set("reserve", Math.max(0, reserve - answered));
+  sums.set("free", Math.max(0, free - over));
   return GROUPS.map((group) => ({ group, tokens: sums.get(group)! }));
 }
 

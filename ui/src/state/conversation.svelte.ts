@@ -20,6 +20,7 @@ export interface Live {
   notices: { text: string; level: "info" | "warning" }[];
   plan: api.PlanView | null;
   certificate: api.Counted | null;
+  tokens: number; // of the answer so far
   stopping: boolean;
 }
 
@@ -36,6 +37,7 @@ class Conversation {
   plan = $state.raw<api.PlanView | null>(null); // of the last request
   pins = $state.raw<api.Pin[]>([]);
   #reading: AbortController | null = null;
+  #pinning: Promise<void> = Promise.resolve();
 
   /** The turns of the branch that the chat goes on from. */
   get path(): api.Turn[] {
@@ -164,14 +166,34 @@ class Conversation {
     }
   }
 
-  async pin(turn: string, pinned: boolean): Promise<void> {
-    if (this.chat === null) return;
-    try {
-      this.pins = (await (pinned ? api.pin : api.unpin)(this.chat, { turn, path: null })).pins;
-      dispatchEvent(new Event("sill:moved"));
-    } catch (error) {
-      notices.failed(error);
-    }
+  /** Keep a turn in the window, or let it go again. */
+  pin(turn: string, pinned: boolean): Promise<void> {
+    return this.#pin({ turn, path: null }, pinned);
+  }
+
+  /** Send a file with every message of this chat, or no longer. */
+  pinFile(path: string, pinned: boolean): Promise<void> {
+    return this.#pin({ turn: null, path }, pinned);
+  }
+
+  // One after the other: the last answer is then the list as it is.
+  #pin(what: { turn: string | null; path: string | null }, pinned: boolean): Promise<void> {
+    const chat = this.chat;
+    this.#pinning = this.#pinning.then(async () => {
+      if (chat === null) return;
+      try {
+        const { pins } = await (pinned ? api.pin : api.unpin)(chat, what);
+        if (this.chat === chat) this.pins = pins;
+        dispatchEvent(new Event("sill:moved"));
+      } catch (error) {
+        notices.failed(error);
+      }
+    });
+    return this.#pinning;
+  }
+
+  get pinnedFiles(): string[] {
+    return this.pins.flatMap((pin) => (pin.path === null ? [] : [pin.path]));
   }
 
   isPinned(turn: string): boolean {
@@ -231,12 +253,14 @@ class Conversation {
     switch (event.kind) {
       case "started":
         live.answer = "";
+        live.tokens = 0;
         live.plan = event.plan;
         live.certificate = event.certificate;
         this.plan = event.plan;
         return false;
       case "delta":
         live.answer += event.text;
+        live.tokens = (event as { tokens?: number | null }).tokens ?? live.tokens;
         return false;
       case "thought":
         live.thought += event.text;
@@ -302,6 +326,7 @@ function newLive(turn: string, chat: string, question: string): Live {
     notices: [],
     plan: null,
     certificate: null,
+    tokens: 0,
     stopping: false,
   };
 }

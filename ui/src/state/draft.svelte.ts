@@ -3,26 +3,32 @@
 import * as api from "../api/client";
 import { Failure } from "../api/http";
 import { conversation, keepDraft, keptDraft } from "./conversation.svelte";
+import { workspace } from "./workspace.svelte";
 
 const PAUSE = 120; // ms without a key before the server is asked what the message takes
-const FILES = "sill.files.";
+const WAITING = "sill.files.new";
 
 class Draft {
   text = $state("");
-  files = $state<string[]>([]);
   planned = $state.raw<api.Planned | null>(null);
   planning = $state(false);
   problem = $state("");
   instead = $state<string | null>(null); // the turn whose question this one replaces
-  #chat: string | null = null;
+  #chat = $state<string | null>(null);
+  #waiting = $state<string[]>([]); // attached before there is a chat that could keep them
   #timer: ReturnType<typeof setTimeout> | undefined;
   #asking: AbortController | null = null;
+
+  /** Files that go with every message: pins of the chat, for whoever opens it and wherever. */
+  get files(): string[] {
+    return this.#chat === null ? this.#waiting : conversation.pinnedFiles;
+  }
 
   /** Begin with what was typed in `chat` before. */
   open(chat: string | null): void {
     this.#chat = chat;
     this.text = keptDraft(chat);
-    this.files = keptFiles(chat);
+    this.#waiting = chat === null ? waiting() : [];
     this.instead = null;
     this.planned = null;
     this.replan(0);
@@ -34,20 +40,20 @@ class Draft {
   }
 
   attach(path: string): void {
-    if (this.files.includes(path)) return;
-    this.files = [...this.files, path];
-    this.#keepFiles();
+    if (!workspace.mayWrite || this.files.includes(path)) return;
+    if (this.#chat === null) this.#wait([...this.#waiting, path]);
+    else void conversation.pinFile(path, true);
   }
 
   detach(path: string): void {
-    this.files = this.files.filter((one) => one !== path);
-    this.#keepFiles();
+    if (this.#chat === null) this.#wait(this.#waiting.filter((one) => one !== path));
+    else void conversation.pinFile(path, false);
   }
 
-  #keepFiles(): void {
-    const name = FILES + (this.#chat ?? "new");
-    if (this.files.length > 0) localStorage.setItem(name, JSON.stringify(this.files));
-    else localStorage.removeItem(name);
+  #wait(files: string[]): void {
+    this.#waiting = files;
+    if (files.length > 0) localStorage.setItem(WAITING, JSON.stringify(files));
+    else localStorage.removeItem(WAITING);
     this.replan(0);
   }
 
@@ -58,11 +64,13 @@ class Draft {
 
   async #plan(): Promise<void> {
     this.#asking?.abort();
+    // Before it is known who asks there is nothing to plan; a viewer sends nothing.
+    if (workspace.session === null || !workspace.mayWrite) return;
     const asking = new AbortController();
     this.#asking = asking;
     this.planning = true;
     try {
-      this.planned = await api.plan({ text: this.text, chat: this.#chat, files: this.files }, asking.signal);
+      this.planned = await api.plan({ text: this.text, chat: this.#chat, files: this.#waiting }, asking.signal);
       this.problem = "";
     } catch (error) {
       if (asking.signal.aborted) return;
@@ -78,12 +86,13 @@ class Draft {
   async send(): Promise<void> {
     const text = this.text;
     if (!text.trim() || conversation.live) return;
-    if (!(await conversation.ask(text, this.files, this.instead))) return;
+    if (!(await conversation.ask(text, this.#waiting, this.instead))) return;
     keepDraft(this.#chat, "");
     if (this.#chat === null) {
-      localStorage.removeItem(`${FILES}new`);
+      const files = this.#waiting;
       this.#chat = conversation.chat;
-      this.#keepFiles();
+      await Promise.all(files.map((path) => conversation.pinFile(path, true)));
+      this.#wait([]);
     }
     this.instead = null;
     if (this.text === text) this.text = "";
@@ -91,9 +100,9 @@ class Draft {
   }
 }
 
-function keptFiles(chat: string | null): string[] {
+function waiting(): string[] {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(FILES + (chat ?? "new")) ?? "[]");
+    const kept: unknown = JSON.parse(localStorage.getItem(WAITING) ?? "[]");
     return Array.isArray(kept) ? kept.filter((one) => typeof one === "string") : [];
   } catch {
     return [];

@@ -15,8 +15,18 @@ class Workspace {
   refused = $state(""); // why the server does not let this browser in
   #again: ReturnType<typeof setTimeout> | undefined;
 
+  /** Whether this user may ask, edit and decide; the server checks it with every request. */
+  get mayWrite(): boolean {
+    return this.session?.role !== "viewer";
+  }
+
+  get isAdmin(): boolean {
+    return this.session?.role === "admin";
+  }
+
   constructor() {
-    watchReach((reached) => {
+    watchReach((reached, refused) => {
+      if (refused) this.refused = refused;
       if (!reached) this.#lost();
       else if (this.offline) void this.#back();
     });
@@ -32,8 +42,19 @@ class Workspace {
       return;
     }
     void this.loadFiles();
-    void this.watchModel();
+    if (this.mayWrite) void this.watchModel(); // asking for it starts it
     void this.watchIndex();
+  }
+
+  /** End this browser's session; whoever comes next has to log in. */
+  async leave(): Promise<void> {
+    try {
+      await api.logout();
+      location.assign("/");
+    } catch (error) {
+      if (error instanceof Failure && error.isOffline) return;
+      location.assign("/");
+    }
   }
 
   async loadFiles(): Promise<void> {

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, StrictInt
 
-from .common import Counted, Dollars, Message, Moment, Name, Used, Wire
+from .common import Counted, Dollars, Message, Moment, Name, Text, Used, Wire
 
 Status = Literal["open", "applied", "refused", "undone", "conflict"]
 
@@ -71,10 +71,52 @@ class Approval(Wire):
 
 
 class Clash(Wire):
+    """Both sides changed the same lines. ``mine`` is the file now, ``theirs`` what is to be done to it."""
+
     line: int
     base: str
     mine: str
     theirs: str
+
+
+class MergedFile(Wire):
+    """A file of a merge. ``fits``: how many changes can be made to it as it is now."""
+
+    path: str
+    now: str | None = Field(description="fingerprint; null if there is no such file")
+    fits: int
+    clashes: list[Clash]
+    is_whole: bool = Field(description="the clash is about the file as a whole: made or removed")
+    is_there: bool
+    is_kept: bool = Field(description="the proposal does not remove it")
+
+
+class MergeState(Wire):
+    """A proposal beside its files as they are now; ``state`` names what was looked at."""
+
+    state: str
+    files: list[MergedFile]
+
+
+class ClashChoice(Wire):
+    """Whose text a clash becomes: the file's, the proposal's, both in this order, or ``text``."""
+
+    take: Literal["mine", "theirs", "both", "text"]
+    text: Text = ""
+
+
+class Resolution(Wire):
+    """One choice for each clash, by file and in their order; without one the file's text stays."""
+
+    state: str
+    choices: dict[str, list[ClashChoice]] = Field(default_factory=dict)
+
+
+class AgreedResolution(Resolution):
+    """With the two hashes of the result that was shown."""
+
+    base_hash: str
+    patch_id: str
 
 
 class Kept(Wire):
@@ -83,13 +125,16 @@ class Kept(Wire):
 
 
 class EditOutcome(Wire):
-    """``merge`` is a new proposal: the same change to the files as they are now, where there is one."""
+    """``merge`` is a new proposal: the same change to the files as they are now, where nothing clashes."""
 
     outcome: Literal["applied", "nothing", "conflict", "refused", "not_approved", "rejected"]
     id: str | None = Field(default=None, description="of the transaction, for undo")
     files: list[str] = Field(default_factory=list)
     reasons: dict[str, str] = Field(default_factory=dict, description="by file, where it failed")
     merge: str | None = None
+    proposal: str | None = Field(
+        default=None, description="where clashes can be decided: the one that met the conflict"
+    )
     clashes: dict[str, list[Clash]] = Field(default_factory=dict)
     kept: list[Kept] = Field(default_factory=list)
     warning: str = ""

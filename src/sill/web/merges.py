@@ -1,0 +1,93 @@
+"""A proposal whose files changed meanwhile, merged by hand: what clashes, what comes of a choice, doing it."""
+
+from typing import assert_never
+
+from fastapi import APIRouter
+
+from ..adapters.vault.apply import Approval
+from ..app.merging import Standing, carry_out, standing
+from ..app.service import Desk
+from ..core.clashes import Choice, is_whole
+from ..core.edits import Rejected as OpsRejected
+from ..core.proposal import Preview, base_fingerprints
+from .answers import Rejected
+from .depend import TheDesk, contributor
+from .proposals import clashes_of, found, shown, told
+from .schemas.proposals import (
+    AgreedResolution,
+    EditOutcome,
+    MergedFile,
+    MergeState,
+    Resolution,
+    Shown,
+)
+
+router = APIRouter(prefix="/api/v1", tags=["edits"])
+OPEN = ("open", "conflict", "undone")
+
+
+@router.get("/proposals/{proposal}/merge")
+async def read_merge(desk: TheDesk, proposal: str) -> MergeState:
+    """The proposal beside its files as they are now: what still fits, and what clashes."""
+    there = await _standing(desk, proposal)
+    merge = there.merge
+    clashes = clashes_of(merge)
+    prints = base_fingerprints(there.current)
+    return MergeState(
+        state=there.state,
+        files=[
+            MergedFile(
+                path=path,
+                now=prints[path],
+                fits=sum(op.path == path for op in merge.proposal.ops),
+                clashes=clashes.get(path, []),
+                is_whole=path in clashes and is_whole(change, there.current[path]),
+                is_there=there.current[path] is not None,
+                is_kept=change.after is not None,
+            )
+            for path, change in there.changes.items()
+        ],
+    )
+
+
+@router.post("/proposals/{proposal}/merge", dependencies=[contributor])
+async def preview_merge(desk: TheDesk, proposal: str, body: Resolution) -> Shown:
+    """What the files become with these choices; a clash without one stays as it is on disk."""
+    return shown(_result(await _standing(desk, proposal), body))
+
+
+@router.post("/proposals/{proposal}/merge/apply", dependencies=[contributor])
+async def apply_merge(desk: TheDesk, proposal: str, body: AgreedResolution) -> EditOutcome:
+    """Write the result that was shown, in every file or in none."""
+    result = _result(await _standing(desk, proposal), body)
+    agreed = Approval(body.base_hash, body.patch_id)
+    if not result.files:
+        return await told(desk.edits, proposal, None)
+    return await told(desk.edits, proposal, await carry_out(desk.edits, proposal, result, agreed))
+
+
+async def _standing(desk: Desk, proposal: str) -> Standing:
+    stored, kept = await found(desk, proposal)
+    if stored.status not in OPEN:
+        raise Rejected(409, "conflict", f"the proposal is {stored.status} already")
+    most = desk.settings.get("max_file_bytes", int) or 0
+    there = await standing(desk.folder, kept.proposal, most)
+    if isinstance(there, OpsRejected):
+        raise Rejected(409, "conflict", "the proposal cannot be carried out any more")
+    return there
+
+
+def _result(there: Standing, body: Resolution) -> Preview:
+    """``Rejected`` where the files are no longer those that were shown."""
+    if there.state != body.state:
+        raise Rejected(409, "conflict", "a file changed again; look at what clashes now")
+    choices = {
+        path: [Choice(one.take, one.text) for one in list_] for path, list_ in body.choices.items()
+    }
+    match there.result(choices):
+        case Preview() as result:
+            return result
+        case OpsRejected():
+            raise Rejected(409, "conflict", "these choices do not fit together")
+        case never:
+            assert_never(never)
