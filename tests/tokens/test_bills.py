@@ -71,3 +71,37 @@ def test_recorded_bills_are_never_above_the_count():
     assert short == []
     assert wrong == []
     assert sum(over) / len(over) <= 0.03
+
+
+# One record was changed after it was billed: a comment in the document it sends reads otherwise in the file as it was
+# published. With the published words it is billed to the token.
+CHANGED = (
+    "Add them to the `redirects` block in the unified-docs repo (pydantic/unified-docs, astro.config.mjs).",
+    "Instead add them to docs-site/src/index.ts",
+)
+
+
+def test_texts_that_come_in_parts_are_billed_as_one_text():
+    path = recorded_bills()
+    if path is None:
+        pytest.skip("no recorded bills at hand: set SILL_PROMPT_TOKENS to a file of them")
+    cases = [case for group in json.loads(path.read_text()).values() for case in group]
+    parted = [
+        case for case in cases if "tools" not in case and any(map(is_parted, case["messages"]))
+    ]
+    for part in (part for case in parted for one in case["messages"] for part in one["content"]):
+        part["text"] = part["text"].replace(*CHANGED)
+
+    counted = {case["id"]: (count(case).tokens[0], case["prompt_tokens"]) for case in parted}
+
+    assert counted
+    assert {id: pair for id, pair in counted.items() if pair[0] != pair[1]} == {}
+
+
+def is_parted(message):
+    content = message.get("content")
+    return (
+        isinstance(content, list)
+        and len(content) > 1
+        and all(part["type"] == "text" for part in content)
+    )
