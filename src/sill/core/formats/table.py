@@ -87,7 +87,7 @@ def _known(chat: Chat, style: Format) -> bool:
 
 
 def _is_plain(message: ChatMessage) -> bool:
-    # Several texts are billed as one in all recorded cases but one, whose text is not what was billed any more: a bound.
+    # Several texts are billed as one wherever that is recorded; one record is not what was billed any more: a bound.
     calls = message.calls or message.legacy_call
     return message.role in _PLAIN and not calls and message.images == 0 and message.parts <= 1
 
