@@ -76,12 +76,22 @@ def run_all(commands: Sequence["Command"]) -> tuple[dict[str, Any], list[str]]:
         report = run(command)
         if report is None:
             failed.append(str(command))
-        elif command.part:
-            reports.setdefault(command.bench, {})[command.part] = report
         else:
-            reports[command.bench] = report
+            whole = {command.part: report} if command.part else report
+            reports[command.bench] = {**reports.get(command.bench, {}), **whole}
+            for line in figures(command.bench, whole):
+                print(f"   {line}", flush=True)
         print(f"== {command}: {time.monotonic() - started:.0f} s", flush=True)
     return reports, failed
+
+
+def figures(bench: str, report: Any) -> Iterator[str]:
+    """What goes into the table, a line each."""
+    for one in measured({bench: report}):
+        _, what, ours, against, theirs, ratio, bound, _ = row(one)
+        other = f"; {against} {theirs}".rstrip() if against else ""
+        times = f"; {ratio} times better" if ratio else ""
+        yield f"{what}: {ours}{other}{times}{f'; meant {bound}' if bound else ''}"
 
 
 def missed(now: Iterable[Measured]) -> Iterator[str]:

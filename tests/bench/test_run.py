@@ -61,6 +61,13 @@ def test_a_row_says_what_the_other_got_or_why_not(theirs, cells):
     assert row == ["b", "low", "2.5 ms", "peer", *cells, "≤ 5 ms", "yes"]
 
 
+def test_what_goes_into_the_table_is_told_at_once():
+    report = {"2048": {"evidence_recall": 0.5, "baselines": {"BM25": 0.25}}}
+    lines = [line for line in bench.figures("recall", report) if "BM25 2" in line]
+
+    assert lines == ["evidence in a prompt of 2,048 tokens: 50.0 %; BM25 25.0 %; 2 times better"]
+
+
 @pytest.mark.parametrize(
     ("machine", "before", "keys"),
     [
