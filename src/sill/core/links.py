@@ -5,6 +5,7 @@
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -26,6 +27,7 @@ _MARKDOWN_TARGET = re.compile(
 )
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+:|//")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_LINE_END = re.compile("\n")
 _SIZE = re.compile(r"(\d{1,5})(?:x(\d{1,5}))?")
 
 
@@ -76,6 +78,12 @@ def parse_target(text: str) -> Target | None:
     return _target(path, place)
 
 
+def _whole_note(text: str) -> Target | None:
+    """What nearly every link names."""
+    path = text.strip()
+    return Target(path) if path else None
+
+
 def _target(path: str, place: list[str]) -> Target | None:
     path, parts = path.strip(), [part.strip() for part in place]
     block = None
@@ -96,22 +104,11 @@ def parse_links(text: str) -> tuple[Link, ...]:
         return tuple(wiki)
     taken = Regions([(link.start, link.end) for link in wiki])
     found = sorted([*wiki, *_markdown_links(text, body, code, taken)], key=_position)
-    return tuple(_with_lines(text, found[:MOST_LINKS]))
+    return tuple(found[:MOST_LINKS])
 
 
 def _position(link: Link) -> int:
     return link.start
-
-
-def _with_lines(text: str, links: list[Link]) -> Iterator[Link]:
-    line, at = 1, 0
-    for link in links:
-        line += text.count("\n", at, link.start)
-        at = link.start
-        yield Link(
-            link.target, line, link.start, link.end, link.headings, link.block,
-            link.display, link.embed, link.markdown,
-        )  # fmt: skip
 
 
 def _wiki_links(text: str, body: int, code: Regions) -> Iterator[Link]:
@@ -129,7 +126,7 @@ def _wiki_links(text: str, body: int, code: Regions) -> Iterator[Link]:
             inside = inside[:-1]
         if inside.startswith(("##", "^^")):  # a search of the editor's
             continue
-        target = parse_target(inside)
+        target = parse_target(inside) if "#" in inside else _whole_note(inside)
         if target is None:
             continue
         line, at = line + text.count("\n", at, first), first
@@ -144,6 +141,7 @@ def _wiki_links(text: str, body: int, code: Regions) -> Iterator[Link]:
 
 def _markdown_links(text: str, body: int, code: Regions, taken: Regions) -> Iterator[Link]:
     count = 0
+    ends = [end.start() for end in _LINE_END.finditer(text)]
     for match in islice(_MARKDOWN_TARGET.finditer(text, body), _MOST_LOOKED_AT):
         close, end = match.span()
         if close in code or end - 1 in code or close in taken or _is_escaped(text, close):
@@ -157,7 +155,8 @@ def _markdown_links(text: str, body: int, code: Regions, taken: Regions) -> Iter
             continue
         embed = opener > body and text[opener - 1] == "!"
         yield Link(
-            target.path, 0, opener - 1 if embed else opener, end, target.headings, target.block,
+            target.path, bisect_left(ends, opener) + 1, opener - 1 if embed else opener, end,
+            target.headings, target.block,
             text[opener + 1 : close], embed, markdown=True,
         )  # fmt: skip
         count += 1
@@ -183,6 +182,8 @@ def _opener(text: str, close: int, floor: int) -> int | None:
 
 def _decoded(written: str) -> Target | None:
     """Percent signs are decoded part by part, so that ``%23`` is a character and ``#`` a place."""
+    if "%" not in written and "\\" not in written:
+        return parse_target(written)
     path, *place = (
         unquote(part, errors="replace") for part in _ESCAPED.sub(r"\1", written).split("#")
     )

@@ -80,9 +80,10 @@ class Files:
             return None if wanted is None else self._exact(key(wanted))
         wanted = key(target.lstrip("/"))
         candidates = self._candidates(wanted)
-        if (
-            len(candidates) == 1
-        ):  # as nearly always: wherever the link stands, it means this file or none
+        if not candidates:
+            return None
+        if len(candidates) == 1:
+            # As nearly always: wherever the link stands, it means this file or none.
             endings = tuple("/" + spelling for spelling in _spellings(wanted))
             return candidates[0] if ("/" + key(candidates[0])).endswith(endings) else None
         return self._exact(wanted) or self._by_suffix(wanted, key(folder))

@@ -6,6 +6,7 @@ out from the names at the time of the question; nothing has to be repaired when 
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from ...core.graph import Edge
 from ...core.links import Link
@@ -16,6 +17,7 @@ from ...core.resolve import Files, key, name_key
 _IN_PASSAGE, _ELSEWHERE, _BACKWARDS = 1.0, 0.5, 0.1
 _DAMPING = 20  # the leaders are worth nearly the same
 _MOST_BACKLINKS = 2_000
+_MOST_LINKS = 2_000  # of one passage, and of the rest of its file; with more of them each says next to nothing
 
 
 class LinkGraph:
@@ -74,10 +76,13 @@ class LinkGraph:
                 continue
             file, first, last = places[leader]
             own = 1.0 / (_DAMPING + place)
-            inside, elsewhere = self._targets(connection, file, (first, last))
+            inside = self._targets(connection, file, "BETWEEN", (first, last))
             shares.append((inside, own * _IN_PASSAGE))
             if file not in seen:
                 seen.add(file)
+                others = self._targets(connection, file, "NOT BETWEEN", (first, last))
+                known = set(inside)
+                elsewhere = [target for target in others if target not in known]
                 shares.append((elsewhere, own * _ELSEWHERE))
                 shares.append((self._sources(connection, file), own * _BACKWARDS))
         return spread(shares)
@@ -86,28 +91,33 @@ class LinkGraph:
         """Files one link away from a file, in either direction."""
         if (file := self._ids.get(path)) is None:
             return {}
-        _, targets = self._targets(connection, file, (0, 0))
+        targets = self._targets(connection, file, "NOT BETWEEN", (0, 0))
         sources = self._sources(connection, file)
         near = spread([(targets, 1.0 / _DAMPING), (sources, 1.0 / _DAMPING)])
         return {self._paths[other]: worth for other, worth in near.items()}
 
     def _targets(
-        self, connection: sqlite3.Connection, file: int, lines: tuple[int, int]
-    ) -> tuple[list[int], list[int]]:
-        inside: dict[int, None] = {}
-        elsewhere: dict[int, None] = {}
+        self,
+        connection: sqlite3.Connection,
+        file: int,
+        which: Literal["BETWEEN", "NOT BETWEEN"],
+        lines: tuple[int, int],
+    ) -> list[int]:
+        """The files that links of a file lead to, by the lines they stand in, or those they do not."""
         source = self._paths.get(file, "")
-        known: dict[str, str | None] = {}
         rows = connection.execute(
-            "SELECT line, target FROM links WHERE file = ? AND target != ''", (file,)
+            "SELECT DISTINCT target FROM (SELECT target FROM links"
+            f" WHERE file = ? AND target != '' AND line {which} ? AND ? LIMIT ?)",
+            (file, *lines, _MOST_LINKS),
         )
-        for line, target in rows:
-            if target not in known:
-                known[target] = self.files.find(target, source)
-            path = known[target]
-            if path is not None and path != source and path in self._ids:
-                (inside if lines[0] <= line <= lines[1] else elsewhere)[self._ids[path]] = None
-        return list(inside), [file for file in elsewhere if file not in inside]
+        paths = (self.files.find(target, source) for (target,) in rows)
+        return list(
+            dict.fromkeys(
+                self._ids[path]
+                for path in paths
+                if path is not None and path != source and path in self._ids
+            )
+        )
 
     def _sources(self, connection: sqlite3.Connection, file: int) -> list[int]:
         path = self._paths.get(file)
