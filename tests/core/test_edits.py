@@ -7,6 +7,7 @@ from sill.core.ops import (
     Anchor,
     AtCursor,
     Delete,
+    HunkTrouble,
     Insert,
     Patch,
     Problem,
@@ -17,6 +18,7 @@ from sill.core.ops import (
 )
 
 A, NEW = "a.md", "new.md"
+MADE = Patch(NEW, ("--- /dev/null", "+++ b/new.md", "@@ -0,0 +1,2 @@", "+a", "+b"))
 
 
 def after(text, op, **scope):
@@ -66,6 +68,16 @@ def after(text, op, **scope):
         pytest.param("h", Insert(A, Anchor("h"), "n"), "h\nn", id="after the last, open line"),
         pytest.param("abc", Replace(A, Span(1, 2), "\n"), "a\nc", id="spans are exact"),
         pytest.param("a\r\nb", Replace(A, Span(1, 3), "\n"), "a\nb", id="even their newlines"),
+        pytest.param("abc", Insert(A, Span(1, 2), "!"), "ab!c", id="behind a span"),
+        pytest.param("abc", Insert(A, Span(1, 2), "!", "before"), "a!bc", id="before a span"),
+        pytest.param("abc", Delete(A, Span(1, 2)), "ac", id="without a span"),
+        pytest.param("a b", Insert(A, Anchor("b"), "!", "before"), "a !b", id="before a word"),
+        pytest.param("x\ny\n", Replace(A, Anchor("x\n"), ""), "y\n", id="a line becomes nothing"),
+        pytest.param("one two", Replace(A, Anchor("one"), "1\n"), "1\n two", id="a newline within a line stays"),
+        pytest.param("ab\r\nc", Replace(A, Anchor("b"), "1\n2"), "a1\r\n2\r\nc", id="endings adapt within a line"),
+        pytest.param("x\r\n", Insert(A, Anchor("x"), "1\n2", "before"), "1\r\n2\r\nx\r\n", id="and before one"),
+        pytest.param("\ufeffa\n", Replace(A, Whole(), "\ufeffb"), "\ufeffb\n", id="a mark is not doubled"),
+        pytest.param("a\n\nb\n", Delete(A, Anchor("a\n")), "\nb\n", id="the empty line behind stays"),
     ],
 )  # fmt: skip
 def test_where_an_op_goes(text, op, expected):
@@ -85,6 +97,9 @@ def test_where_an_op_goes(text, op, expected):
         ),
         pytest.param(
             Replace(A, Selected(), "X\n"), {"selection": Span(0, 2)}, "X\r\nc", id="whole line"
+        ),
+        pytest.param(
+            Replace(A, Selected(), "X"), {"selection": Span(4, 5)}, "ab\r\nX", id="up to the end"
         ),
     ],
 )
@@ -133,12 +148,83 @@ def test_a_selection_that_is_not_there(scope, reason):
         pytest.param([Delete(A, Whole()), Insert(A, Whole(), "x")], [1], id="whole and more"),
         pytest.param([Insert(A, Whole(), "x"), Replace(A, Whole(), "y")], [1], id="more and whole"),
         pytest.param([Insert(NEW, Whole(), "x"), Insert(NEW, Whole(), "y")], [1], id="made twice"),
+        pytest.param([MADE, MADE, Insert(NEW, Whole(), "y")], [1, 2], id="made by patches"),
+        pytest.param(
+            [Replace(A, Anchor("bc"), "x"), Replace(A, Anchor("cd"), "y")], [1], id="anchors"
+        ),
+        pytest.param(
+            [Delete(A, Span(0, 2)), Patch(A, ("@@ -1 +1 @@", "-abcdef", "+x"))], [1], id="a patch"
+        ),
     ],
 )
 def test_overlapping_ops_are_rejected(ops, clashing):
     problems = tuple(Problem(number, ops[0].path, "edits overlap") for number in clashing)
 
     assert edit(Scope({A: "abcdef", NEW: None}), ops) == Rejected(problems)
+
+
+def test_every_problem_is_told_in_the_order_of_the_ops():
+    ops = [
+        Delete("other.md", Whole()),
+        Replace(A, Span(0, 2), "x"),
+        Delete(A, Span(1, 3)),
+        Delete("another.md", Whole()),
+        Replace(A, Anchor("z"), ""),
+    ]
+
+    assert edit(Scope({A: "abcdef"}), ops) == Rejected(
+        (
+            Problem(0, "other.md", "not a file of the request"),
+            Problem(2, A, "edits overlap"),
+            Problem(3, "another.md", "not a file of the request"),
+            Problem(4, A, "text not found"),
+        )
+    )
+
+
+def test_a_cursor_in_another_document_is_none():
+    scope = Scope({A: "abc", "b.md": ""}, "b.md", cursor=1)
+
+    assert edit(scope, [Insert(A, AtCursor(), "x")]) == Rejected((Problem(0, A, "no cursor"),))
+
+
+MISSING = HunkTrouble(1, "@@ -2 +2 @@", "three", "two")
+
+
+@pytest.mark.parametrize(
+    "path, lines, expected",
+    [
+        pytest.param(
+            A, ("@@ -1 +1 @@", " one"),
+            Problem(1, A, "patch unreadable", "it holds no added or removed line"), id="it changes nothing",
+        ),
+        pytest.param(
+            NEW, ("@@ -1 +1 @@", " one"),
+            Problem(1, NEW, "patch unreadable", "it holds no added or removed line"), id="nothing for a new file",
+        ),
+        pytest.param(
+            A, ("--- /dev/null", "+++ b/a.md", "@@ -0,0 +1 @@", "+x"),
+            Problem(1, A, "patch does not fit", "the document exists already"), id="a file that is there",
+        ),
+        pytest.param(
+            A, ("@@ -1 +1 @@", "-one", "+1", "@@ -2 +2 @@", "-three", "+3"),
+            Problem(1, A, "patch does not fit", "hunk 2", MISSING), id="its second hunk",
+        ),
+    ],
+)  # fmt: skip
+def test_a_patch_that_cannot_be_used(path, lines, expected):
+    ops = [Insert("b.md", Whole(), "fine"), Patch(path, lines)]
+
+    assert edit(Scope({A: "one\ntwo\n", "b.md": "", NEW: None}), ops) == Rejected((expected,))
+
+
+def test_how_a_patch_was_bent_is_told():
+    ops = [Insert("b.md", Whole(), "x"), Patch(A, ("@@ -1,9 +1,9 @@", " one", "-two ", "+2"))]
+
+    assert edit(Scope({A: "zero\none\ntwo\n", "b.md": ""}), ops) == Edited(
+        {"b.md": Change("", "x"), A: Change("zero\none\ntwo\n", "zero\none\n2\n")},
+        (Placement(1, A, fuzz=1, offset=1, normalizations=("counts repaired",)),),
+    )
 
 
 def test_several_ops_refer_to_the_text_as_it_was():
@@ -162,9 +248,7 @@ def test_several_ops_refer_to_the_text_as_it_was():
 
 
 def test_a_patch_can_make_a_file():
-    ops = [Patch(NEW, ("--- /dev/null", "+++ b/new.md", "@@ -0,0 +1,2 @@", "+a", "+b"))]
-
-    assert edit(Scope({NEW: None}), ops) == Edited(
+    assert edit(Scope({NEW: None}), [MADE]) == Edited(
         {NEW: Change(None, "a\nb\n")}, (Placement(0, NEW),)
     )
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sill.core.links import Link, parse_links
+from sill.core.links import MOST_LINKS, Link, parse_links
 
 
 def shape(link: Link) -> tuple[object, ...]:
@@ -56,7 +56,13 @@ PARSED = [
     pytest.param("# [[h]]", [wiki("h")], id="in a heading"),
     pytest.param("**[[b]]**", [wiki("b")], id="in bold text"),
     pytest.param("a\r\n[[b]]\r\n", [wiki("b")], id="Windows line ends"),
+    pytest.param("[[a]]!", [wiki("a")], id="an exclamation mark at the end"),
+    pytest.param("[x](a.md)!", [md("a.md")], id="one behind a Markdown link"),
     # No links.
+    pytest.param("[[##search]] [[a]]", [wiki("a")], id="a search of the editor, and a link"),
+    pytest.param("[[ ]] [[a]]", [wiki("a")], id="nothing named, and a link"),
+    pytest.param("\\\\\\[[a]]", [], id="escaped after an escaped backslash"),
+    pytest.param("\\[[a]]\\", [], id="escaped at the very start"),
     pytest.param("[[]]", [], id="nothing named"),
     pytest.param("[[ ]]", [], id="a space named"),
     pytest.param("[[|x]]", [], id="display text without a target"),
@@ -111,7 +117,27 @@ PARSED = [
     pytest.param("[x] (a.md)", [], id="space before the address"),
     pytest.param("`[x](a.md)`", [], id="Markdown link in code"),
     pytest.param("[[a]](b.md)", [wiki("a")], id="a wikilink wins over a Markdown link"),
+    pytest.param("[x](a\\_b.md)", [md("a_b.md")], id="escaped sign in an address"),
+    pytest.param("[x](%FF.md)", [md("\ufffd.md")], id="what is no text"),
+    pytest.param("`[x](a.md)` [x](b.md)", [md("b.md")], id="in code, and a link"),
+    pytest.param("[x](https://x.org) [x](b.md)", [md("b.md")], id="web address, and a link"),
+    pytest.param("[x](#) [x](b.md)", [md("b.md")], id="no address, and a link"),
+    pytest.param("x](a.md)", [], id="no opening bracket"),
+    pytest.param("\\[x](a.md)", [], id="escaped opening bracket"),
+    pytest.param("[x\\](a.md)", [], id="escaped closing bracket"),
+    pytest.param("`[`x](a.md)", [], id="opening bracket in code"),
+    pytest.param("[x `](a`.md)", [], id="closing bracket in code"),
+    pytest.param("[x](a`.md)`", [], id="end of the address in code"),
+    pytest.param("[x\ny](a.md)", [], id="text across lines"),
+    pytest.param("[\nx](a.md)", [], id="opened at the end of a line"),
+    pytest.param("a\n[b\nx](c.md)", [], id="opened on the second of three lines"),
+    pytest.param("[x](a.md)\nb", [md("a.md")], id="at the end of a line"),
     # Properties.
+    pytest.param(
+        "---\nup: [x](a.md)\n---\n[x](b.md)", [md("b.md")], id="Markdown link in a property"
+    ),
+    pytest.param('---\nup: "[[a]] b"\n---\n', [], id="a property that only begins with a link"),
+    pytest.param("---\nup: X[[a]]X\n---\n", [], id="between letters"),
     pytest.param('---\nup: "[[a]]"\n---\n[[b]]', [wiki("a"), wiki("b")], id="quoted property"),
     pytest.param("---\nup: [[a]]\n---\n[[b]]", [wiki("b")], id="unquoted property is a list"),
     pytest.param("---\nup: '[[a]]'\n---\n", [wiki("a")], id="single quotes"),
@@ -127,14 +153,31 @@ def test_links_are_parsed_as_obsidian_parses_them(text, expected):
 
 
 def test_a_link_knows_its_line_and_its_characters():
-    text = "one\ntwo ![[a|b]] three\n\n[x](c.md)"
+    text = "\none\ntwo ![[a|b]] three\n\n[x](c.md) ![y](d.png) four\n[[e]]"
 
     links = parse_links(text)
 
     assert [(link.line, text[link.start : link.end]) for link in links] == [
-        (2, "![[a|b]]"),
-        (4, "[x](c.md)"),
+        (3, "![[a|b]]"),
+        (5, "[x](c.md)"),
+        (5, "![y](d.png)"),
+        (6, "[[e]]"),
     ]
+
+
+@pytest.mark.parametrize("text", ["\n[[a]]", "\n[x](a.md)"])
+def test_a_first_line_with_nothing_in_it_counts(text):
+    assert [link.line for link in parse_links(text)] == [2]
+
+
+@pytest.mark.parametrize("link", ["[[a]]", "[x](a)"])
+def test_so_many_links_and_no_more_are_read(link):
+    assert len(parse_links(link * (MOST_LINKS + 9))) == MOST_LINKS
+
+
+@pytest.mark.parametrize("no_link, link", [("[[ ]]", "[[a]]"), ("\\](a)", "[x](a)")])
+def test_after_many_that_are_none_no_link_is_looked_for(no_link, link):
+    assert parse_links(no_link * 2 * MOST_LINKS + link) == ()
 
 
 @pytest.mark.parametrize(

@@ -158,10 +158,77 @@ def test_an_op_is_read(body, expected):
             "delete on span",
             id="a model may not name spans",
         ),
+        pytest.param(
+            {**F, "op": "delete", "target": "document", "span": [0, 1]},
+            "a.md",
+            "unknown field",
+            "span",
+            id="nor beside another target",
+        ),
+        pytest.param(
+            {**F, "op": "insert", "target": "document", "content": "\ud800"},
+            "a.md",
+            "not valid text",
+            "content",
+            id="content is no text",
+        ),
+        pytest.param(
+            {**F, "op": "delete", "target": "anchor", "anchor": "a", "before": 1},
+            "a.md",
+            "wrong type",
+            "before",
+            id="context is a number",
+        ),
+        pytest.param(
+            {**F, "op": "patch", "patch_lines": [], "why": "x"},
+            "a.md",
+            "unknown field",
+            "why",
+            id="a patch with more to say",
+        ),
+        pytest.param(
+            {**F, "op": "patch", "target": "selection", "patch_lines": []},
+            "a.md",
+            "unknown target",
+            "patch on selection",
+            id="a patch of a part",
+        ),
+        pytest.param({**F, "op": 3}, "a.md", "unknown op", "int", id="op is a number"),
+        pytest.param({**F, "op": "a\x1bb"}, "a.md", "unknown op", "a?b", id="control characters"),
+        pytest.param({**F, "op": "x" * 60}, "a.md", "unknown op", "x" * 60, id="long"),
+        pytest.param({**F, "op": "x" * 61}, "a.md", "unknown op", "x" * 59 + "…", id="too long"),
     ],
 )
 def test_what_is_wrong_with_an_op_is_named(body, path, reason, detail):
     assert read_op(body, 4) == Problem(4, path, reason, detail)
+
+
+@pytest.mark.parametrize(
+    "span, expected",
+    [
+        pytest.param([0, 0], Delete("a.md", Span(0, 0)), id="the very start"),
+        pytest.param([0, 2], Delete("a.md", Span(0, 2)), id="from the start"),
+        pytest.param((3, 3), Delete("a.md", Span(3, 3)), id="nothing"),
+        pytest.param([2, 1], None, id="backwards"),
+        pytest.param([-1, 2], None, id="before the start"),
+        pytest.param([1], None, id="one number"),
+        pytest.param([1, "2"], None, id="no number"),
+        pytest.param([False, True], None, id="truth is no number"),
+        pytest.param(3, None, id="not two"),
+        pytest.param(None, None, id="none"),
+    ],
+)
+def test_only_whole_spans_are_read_back(span, expected):
+    body = {"op": "delete", **F, "target": "span", "span": span}
+
+    wrong = Problem(7, "a.md", "wrong type", "span")
+    assert read_op(body, 7, trusted=True) == (wrong if expected is None else expected)
+
+
+def test_an_empty_anchor_is_written_down_so_that_reading_names_it():
+    body = op_body(Delete("a.md", Anchor("", "b")))
+
+    assert body == {**F, "op": "delete", "target": "anchor", "anchor": "", "before": "b"}
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5)

@@ -282,6 +282,16 @@ def test_deltas_and_copies_of_files_that_were_sent_count_once_between_tool_round
     assert (plan.epoch, plan.tokens) == (Epoch(1, "t2", frozenset({("t2", 1)})), 65)
 
 
+def test_a_file_that_cannot_even_be_named_does_not_cost_an_epoch():
+    turns = [turn("t1", 5, whole("x", "v0", 1), whole("x", "v1", 1))]
+    offers = [offer("b", tokens=70), replace(offer("a"), omitted=omitted("a", 21))]
+
+    plan = planned(turns, offers)
+
+    assert file_items(plan)[1].reason.endswith("no room even to name it")
+    assert (plan.epoch, plan.tokens) == (Epoch(), 87)
+
+
 def test_a_notice_of_another_state_does_not_count_as_told():
     known = Sized(envelopes.omitted(stamp("a", "v0")), 2)
 

@@ -87,6 +87,10 @@ def test_a_recall_is_as_long_as_it_is_likely_to_be_needed(chance, asked, expecte
     assert worth(1_000, chance, least=0.1, asked=asked) == expected
 
 
+def test_all_of_a_large_slot_is_worth_filling_from_the_least_chance_on():
+    assert worth(5_000, 0.1, least=0.1, asked=False) == 5_000
+
+
 @pytest.mark.parametrize(
     "chance, room, expected",
     [

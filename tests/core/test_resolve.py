@@ -31,6 +31,9 @@ FILES = [
     "LICENSE.md",
     "With space/My Note.md",
     "C#.md",
+    "Xray.md",
+    "v1.2/READ",
+    "v1.2/READ.md",
 ]
 
 RESOLVED = [
@@ -72,6 +75,13 @@ RESOLVED = [
     pytest.param("[[#Here]]", "x.md", "x.md", id="same note"),
     pytest.param("[[https://x.org]]", "x.md", None, id="an address"),
     pytest.param("[[Nowhere]]", "x.md", None, id="missing"),
+    pytest.param("[[nowhere/Root]]", "x.md", None, id="its only namesake stands elsewhere"),
+    pytest.param("[[Xray]]", "x.md", "Xray.md", id="a name is taken as it is"),
+    pytest.param("[[v1.2/Read]]", "x.md", "v1.2/READ.md", id="a dot in a folder's name asks for no type"),
+    pytest.param("[[./Root]]", "x.md", "Root.md", id="relative at the root"),
+    pytest.param("[[.//./Plan]]", "proj/sub/x.md", "proj/sub/Plan.md", id="what means nothing in a path"),
+    pytest.param("[[.]]", "proj/x.md", None, id="a folder"),
+    pytest.param("[[..]]", "proj/sub/x.md", None, id="the folder above"),
 ]  # fmt: skip
 
 
@@ -81,6 +91,19 @@ def test_a_link_means_the_file_obsidian_opens(text, source, expected):
     (link,) = parse_links(text)
 
     assert files.find(link.target, source) == expected
+
+
+def test_files_come_and_go():
+    files = Files(["a/n.md"])
+    files.add("b/n.md")
+    files.add("b/n.md")
+    both = (files.find("n", ""), files.is_unique("a/n.md"), sorted(files.paths))
+    files.remove("a/n.md")
+    files.remove("a/n.md")
+    one = (files.find("n", ""), files.is_unique("b/n.md"), sorted(files.paths))
+
+    assert both == ("a/n.md", False, ["a/n.md", "b/n.md"])
+    assert one == ("b/n.md", True, ["b/n.md"])
 
 
 def test_files_saved_with_decomposed_names_are_found_by_composed_links():
@@ -154,11 +177,16 @@ def test_headings_and_blocks_resolve_to_lines(text, expected):
 
 
 def test_an_alias_resolves_where_people_type_and_says_so():
-    (link,) = parse_links("[[other]]")
+    links = parse_links("[[other]] [[other#Top]] [[other#^one]]")
+    aliases, outlines = {key("Other"): "n.md"}, {"n.md": outline(NOTE)}
 
-    found = resolve(link, "", Files(["n.md"]), {}, aliases={key("Other"): "n.md"})
+    found = [resolve(link, "", Files(["n.md"]), outlines, aliases) for link in links]
 
-    assert found == Resolved("n.md", alias="other")
+    assert found == [
+        Resolved("n.md", alias="other"),
+        Resolved("n.md", (4, 23), "other"),
+        Resolved("n.md", (7, 7), "other"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -168,6 +196,14 @@ def test_an_alias_resolves_where_people_type_and_says_so():
         pytest.param("proj/sub/Note.md", None, "[[proj/sub/Note]]", id="one of several"),
         pytest.param("Root.md", "Alias", "[[Root|Alias]]", id="an alias only as display"),
         pytest.param("proj/img.png", None, "[[img.png]]", id="another type keeps its extension"),
+        pytest.param("a/b/Twin.md", None, "[[a/b/Twin]]", id="a name that means another elsewhere"),
+        pytest.param("LICENSE", None, "[[LICENSE]]", id="what no spelling finds"),
+        pytest.param("Root.md", "Root", "[[Root]]", id="a display text that says the same"),
+        pytest.param("C#.md", None, "[C#](C%23.md)", id="a name that no wikilink holds"),
+        pytest.param(
+            "a/b/C#.md", "x [y]", "[x \\[y\\]](a/b/C%23.md)", id="with brackets in its text"
+        ),
+        pytest.param("a/b/C#.md", None, "[C#](a/b/C%23.md)", id="in a folder"),
     ],
 )
 def test_links_are_written_so_that_obsidian_finds_them(path, display, expected):
@@ -175,9 +211,9 @@ def test_links_are_written_so_that_obsidian_finds_them(path, display, expected):
 
 
 @pytest.mark.parametrize("path", FILES)
-@pytest.mark.parametrize("source", ["x.md", "proj/x.md", "zzzz/deep/here.md"])
+@pytest.mark.parametrize("source", ["x.md", "proj/x.md", "zzzz/x.md", "zzzz/deep/here.md"])
 def test_a_written_link_leads_back_to_its_file(path, source):
-    if path == "LICENSE":
+    if path in ("LICENSE", "v1.2/READ"):
         return  # not a file Obsidian links to
     files = Files(FILES)
     (link,) = parse_links(written_link(path, files))

@@ -202,7 +202,8 @@ def _locate(scope: Scope, lines: Lines, op: Op, number: int) -> _Located | Probl
         case Insert(target=Whole(), content=content):
             return _one(number, _appended(lines, len(lines.text), content))
         case Insert() | Replace() | Delete():
-            span = _find(scope, lines, op)
+            assert not isinstance(op.target, Whole | Span)  # these are taken care of before
+            span = _find(scope, lines, op.path, op.target)
             if isinstance(span, Span):
                 return _one(number, _spliced(lines, op, span))
             return Problem(number, op.path, span)
@@ -245,18 +246,16 @@ def _locate_patch(lines: Lines, op: Patch, number: int) -> _Located | Problem:
     )
 
 
-def _find(scope: Scope, lines: Lines, op: Insert | Replace | Delete) -> Span | Reason:
-    match op.target:
-        case Whole():
-            return Span(lines.body, len(lines.text))
-        case Span() as span:
-            return span
+def _find(
+    scope: Scope, lines: Lines, path: str, target: Selected | AtCursor | Anchor
+) -> Span | Reason:
+    match target:
         case Selected():
-            if scope.selection is None or scope.active != op.path:
+            if scope.selection is None or scope.active != path:
                 return "no selection"
             return _inside(lines, scope.selection)
         case AtCursor():
-            if scope.cursor is None or scope.active != op.path:
+            if scope.cursor is None or scope.active != path:
                 return "no cursor"
             return _inside(lines, Span(scope.cursor, scope.cursor))
         case Anchor(text=text, before=before, after=after):
@@ -267,7 +266,7 @@ def _find(scope: Scope, lines: Lines, op: Insert | Replace | Delete) -> Span | R
             start = places[0][0] + _measure(lines.text, places[0][0], before)
             return Span(start, start + _measure(lines.text, start, text))
         case _:
-            assert_never(op.target)
+            assert_never(target)
 
 
 def _inside(lines: Lines, span: Span) -> Span | Reason:
@@ -280,10 +279,8 @@ def _measure(text: str, start: int, snippet: str) -> int:
     """How many characters of ``text`` the snippet takes from ``start`` on."""
     if not snippet:
         return 0
-    window = text[start : start + 2 * len(snippet)]
-    return (
-        find_snippet(window, snippet)[0][1] if "\r" in window else len(with_newlines(snippet, "\n"))
-    )
+    # A newline of the snippet may be two characters of the text.
+    return find_snippet(text[start : start + 2 * len(snippet)], snippet)[0][1]
 
 
 def _spliced(lines: Lines, op: Insert | Replace | Delete, span: Span) -> tuple[int, int, str]:

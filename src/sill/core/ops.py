@@ -171,7 +171,7 @@ def _read_plain(body: Mapping[str, Any], kind: str, name: str, number: int) -> O
     optional: list[str] = []
     if name == "anchor":
         texts.append("anchor")
-        optional += ["before", "after"]
+        optional = ["before", "after"]
         if kind == "insert":
             optional.append("place")
     known = {

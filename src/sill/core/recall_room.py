@@ -24,7 +24,7 @@ def slot(budget: Budget, fixed: int, gone: int) -> int:
     if gone <= 0:
         return 0
     wanted = max(budget.recall, min(ENOUGH, gone // LONG))
-    beside = max(0, min(budget.high, budget.room) - fixed)
+    beside = min(budget.high, budget.room) - fixed
     return max(0, min(wanted, int(beside * (1 - RECENT))))
 
 
