@@ -9,6 +9,8 @@ import subprocess
 from collections.abc import Mapping
 from typing import Any
 
+import coverage
+
 TOLD_BY = "COVERAGE_PROCESS_CONFIG"
 
 _start = subprocess.Popen.__init__
@@ -20,6 +22,12 @@ def told(environment: Mapping[str, str] | None) -> Mapping[str, str] | None:
     if environment is None or TOLD_BY not in os.environ:
         return environment
     return {TOLD_BY: os.environ[TOLD_BY], **environment}
+
+
+def pytest_sessionfinish() -> None:
+    """Kept now: a worker that takes too long to end on a busy machine is killed, with all it has measured."""
+    if current := coverage.Coverage.current():
+        current.save()
 
 
 def _measured_start(self: Any, *arguments: Any, env: Any = None, **more: Any) -> None:
