@@ -1,9 +1,10 @@
 """Every benchmark, one after the other, into one table; fails where a held figure got worse by a tenth.
 
-    python bench/run.py [--only NAME ...] [--quick] [--recall FILE] [--docs FOLDER] [--bills FILE] [--keep]
+    python bench/run.py [--only NAME ...] [--quick] [--recall FILE] [--docs FOLDER] [--bills FILE] [--keep | --accept]
 
 Each runs in a process of its own. What it prints is shown as it comes; what it measured goes to docs/benchmarks.md and
-docs/benchmarks.json unless --keep leaves them as they are. Peers are installed by the benchmarks themselves, each in an
+docs/benchmarks.json unless --keep leaves them as they are, or something got worse; --accept writes that too, for a
+loss that was meant, and still fails. Peers are installed by the benchmarks themselves, each in an
 environment of its own in the cache directory; where one cannot be had, the table says so. --quick runs everything on
 small amounts, for a first look: it takes some minutes, compares nothing and writes nothing. --recall names
 conversations with marked evidence, --docs the sources of Python's documentation, --bills recorded bills of services;
@@ -48,6 +49,7 @@ def main() -> int:
     parser.add_argument("--docs", type=Path, metavar="FOLDER")
     parser.add_argument("--bills", type=Path, metavar="FILE")
     parser.add_argument("--keep", action="store_true", help="leave the table as it is")
+    parser.add_argument("--accept", action="store_true", help="write what got worse, too")
     options = parser.parse_args()
     machine, began = here(), time.monotonic()
     reports, failed = run_all(chosen(options))
@@ -59,7 +61,7 @@ def main() -> int:
     now = list(measured(reports))
     before = json.loads(TABLE.read_text()) if TABLE.exists() else {}
     lost = worse(now, before.get("figures", {}), quiet_both(machine, before))
-    if not options.keep and not lost:
+    if not options.keep and (options.accept or not lost):
         write(now, before, machine)
     for line in [*lost, *missed(now)]:
         print(f"bench: {line}", file=sys.stderr)
