@@ -18,6 +18,7 @@ _MEANING_WEIGHT, _NAMED_WEIGHT = 1.5, 4.0
 _LINKS_SHARE = 0.85  # a neighbour alone never comes before what it is a neighbour of
 _LEADING: Mapping[Signal, float] = {"named": 4.0, "text": 1.75, "meaning": 1.0}
 _COMMON = 3_000  # texts that have a word, from where on it costs more than it tells
+_VERY_COMMON = 30_000  # and from where on it tells nothing beside any text with a rarer word
 _ENOUGH = 10
 _WEIGHTS = "3.0, 2.0, 1.0"  # of title, headings and text in BM25
 
@@ -92,7 +93,7 @@ def by_words(
     if rare and allowed is None:
         # To score every text that has a common word takes long and says little.
         found = _by_expression(connection, full_text_expression(query, rare), None, limit)
-        if len(found) >= _ENOUGH:
+        if len(found) >= _ENOUGH or (found and _has_very_common(connection, query, rare)):
             return found
     return _by_expression(connection, full_text_expression(query), allowed, limit)
 
@@ -113,14 +114,19 @@ def _by_expression(
 def _rare_words(connection: sqlite3.Connection, query: Query) -> list[str]:
     """The words of a question that few texts have, if it has both such and common ones."""
     words = terms(query.words)
-    rare = [word for word in words if not _is_common(connection, word)]
+    rare = [word for word in words if not _is_in_more_than(connection, _COMMON, word)]
     return rare if len(rare) < len(words) else []
 
 
-def _is_common(connection: sqlite3.Connection, word: str) -> bool:
+def _has_very_common(connection: sqlite3.Connection, query: Query, rare: Sequence[str]) -> bool:
+    others = (word for word in terms(query.words) if word not in rare)
+    return any(_is_in_more_than(connection, _VERY_COMMON, word) for word in others)
+
+
+def _is_in_more_than(connection: sqlite3.Connection, count: int, word: str) -> bool:
     row = connection.execute(
         "SELECT 1 FROM words WHERE words MATCH ? LIMIT 1 OFFSET ?",
-        (full_text_expression(Query(words=(word,))), _COMMON),
+        (full_text_expression(Query(words=(word,))), count),
     ).fetchone()
     return row is not None
 

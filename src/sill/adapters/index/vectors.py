@@ -24,6 +24,7 @@ class Vectors:
         self._last = 0
         self._count = 0
         self._hashes: Any = None  # numpy int64, with room to grow
+        self._ids: Any = None  # the same, and where they are stored
         self._matrix: Any = (
             None  # numpy float32, one row of length 1 for each hash, as long as they are few
         )
@@ -80,15 +81,17 @@ class Vectors:
         if not new:
             return
         rows = connection.execute(
-            "SELECT hash, vector FROM vectors WHERE id > ? AND id <= ? AND +model = ? ORDER BY id",
+            "SELECT id, hash, vector FROM vectors WHERE id > ? AND id <= ? AND +model = ? ORDER BY id",
             (self._last, newest, self.model),
         )
         self._hashes = _with_room(self._hashes, self._count, self._count + new)
+        self._ids = _with_room(self._ids, self._count, self._count + new)
         while part := rows.fetchmany(_BLOCK):
-            matrix = numpy.frombuffer(b"".join(row[1] for row in part), dtype=numpy.float16)
+            matrix = numpy.frombuffer(b"".join(row[2] for row in part), dtype=numpy.float16)
             self._add(matrix.reshape(len(part), -1), self._count + new)
             end = self._count + len(part)
-            self._hashes[self._count : end] = [row[0] for row in part]
+            self._ids[self._count : end] = [row[0] for row in part]
+            self._hashes[self._count : end] = [row[1] for row in part]
             self._count, new = end, new - len(part)
         self._last, self._by_hash = newest, None
 
@@ -142,17 +145,12 @@ class Vectors:
         if self._matrix is not None:
             return self._matrix[rows]
         assert self._codes is not None
-        hashes = self._hashes[rows].tolist()
-        marks = ",".join(map(str, hashes))
-        found = dict(
-            connection.execute(
-                f"SELECT hash, vector FROM vectors WHERE model = ? AND hash IN ({marks})",
-                (self.model,),
-            )
-        )
+        ids = self._ids[rows].tolist()
+        marks = ",".join(map(str, ids))
+        found = dict(connection.execute(f"SELECT id, vector FROM vectors WHERE id IN ({marks})"))
         none = bytes(2 * len(self._codes.middle))
-        stored = b"".join(found.get(hash, none) for hash in hashes)
-        vectors = numpy.frombuffer(stored, dtype=numpy.float16).reshape(len(hashes), -1)
+        stored = b"".join(found.get(id, none) for id in ids)
+        vectors = numpy.frombuffer(stored, dtype=numpy.float16).reshape(len(ids), -1)
         return vectors.astype(numpy.float32)
 
 
