@@ -181,13 +181,21 @@ DROP TABLE requests
 --;
 ALTER TABLE recordings RENAME TO requests
 --;
+DROP TABLE words
+--;
+CREATE VIRTUAL TABLE words USING fts5 (
+  text, content='', detail=none, columnsize=0, tokenize='unicode61 remove_diacritics 2'
+)
+--;
 CREATE TABLE unindexed (turn INTEGER PRIMARY KEY)
 --;
-INSERT INTO prices (key, owner, model, endpoint, body, since) VALUES (1, 'local', 'm', 'http://x', '["the settings",[5,7,1,null],[[200,[9,11,null,null]]]]', 1794738402335)
+INSERT INTO unindexed SELECT key FROM turns WHERE status <> 'open'
 --;
-INSERT INTO workspaces (owner, id, created) VALUES ('local', 'w', 1794738402252)
+INSERT INTO prices (key, owner, model, endpoint, body, since) VALUES (1, 'local', 'm', 'http://x', '["the settings",[5,7,1,null],[[200,[9,11,null,null]]]]', 1794739253777)
 --;
-INSERT INTO chats (key, owner, id, workspace, title, created, used, turns, head, pinned, archived) VALUES (1, 'local', 'e84b0a9a6ac0df1997e8b02840c456eb', 'w', 'A frozen chat', 1794738402253, 1794738402307, 2, 1, 0, 0)
+INSERT INTO workspaces (owner, id, created) VALUES ('local', 'w', 1794739253736)
+--;
+INSERT INTO chats (key, owner, id, workspace, title, created, used, turns, head, pinned, archived) VALUES (1, 'local', '7c7bb051c3f9d3fe46938df02d71e68f', 'w', 'A frozen chat', 1794739253736, 1794739253762, 2, 1, 0, 0)
 --;
 INSERT INTO contents (key, owner, hash, size, codec, body, chat, fence) VALUES (1, 'local', X'5f37a12d90a62e28176547f24fc3150ae7f7f81a1d5cf81f4484a9c5e3caba4a', 111, 2, X'8bcc2f55482c4a55c8cecc4b5128c9572848cd2fc849554884f0d23273528bf51422a9a60800', 1, 1)
 --;
@@ -197,21 +205,21 @@ INSERT INTO contents (key, owner, hash, size, codec, body, chat, fence) VALUES (
 --;
 INSERT INTO contents (key, owner, hash, size, codec, body, chat, fence) VALUES (4, 'local', X'8cb74f1de1ecdd73d3b8eb2cbbd932d70a1ca58e73bf99bb4ee2f42a89791ebd', 11, 0, X'5b226e6f74652e6d64225d', 1, 1)
 --;
-INSERT INTO contents (key, owner, hash, size, codec, body, chat, fence) VALUES (5, 'local', X'3d28634f7af55b37ded0c3150a36ea729e0624584b0990b57b642e9e081a3c14', 79, 2, X'8b36d45132333331353233493636484d4a34344f4b4a31b1b4344f4c4e3333b1304fb33053d2898e264291416c6c2c00', 1, 2)
+INSERT INTO contents (key, owner, hash, size, codec, body, chat, fence) VALUES (5, 'local', X'3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3', 3, 0, X'74776f', 1, 2)
 --;
-INSERT INTO contents (key, owner, hash, size, codec, body, chat, fence) VALUES (6, 'local', X'3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3', 3, 0, X'74776f', 1, 2)
+INSERT INTO contents (key, owner, hash, size, codec, body, chat, fence) VALUES (6, 'local', X'4bf47f4f8976080a4e4a70a05195268c459ba264fffdfdcc00c899ae2e7ce93d', 79, 2, X'8b36d4514a32b1484d354e494c49334b31b334333137494c354db448b63436333434343154d2898e264291416c6c2c00', 1, 2)
 --;
 INSERT INTO contents (key, owner, hash, size, codec, body, chat, fence) VALUES (7, 'local', X'a11ae06469c63740d7b0ecf802f282a0d46e94f31a654dfcd3c0dc6dc277f904', 4, 0, X'68616c66', 1, 2)
 --;
-INSERT INTO turns (key, owner, id, chat, sequence, parent, depth, status, fence, started, took, epoch, model, endpoint, outcome, certificate, usage, refs, frame, plan, cites) VALUES (1, 'local', '6645264c30eba17fbd4997acf6487f86', 1, 1, NULL, 0, 'complete', 1, 1794738402279, 5, NULL, 'm', 'http://localhost/v1', 'stop', '["exact","words",12,"template",13]', '[13,4,2,1,3]', '', NULL, X'0f0000ab56ca2c49cd2d56b2528856cacf4b55c8482c4aca2f2d5218096ca5d85a00', 4)
+INSERT INTO turns (key, owner, id, chat, sequence, parent, depth, status, fence, started, took, epoch, model, endpoint, outcome, certificate, usage, refs, frame, plan, cites) VALUES (1, 'local', 'b48ee3dadf6d696474ae5a8c93611141', 1, 1, NULL, 0, 'complete', 1, 1794739253745, 5, NULL, 'm', 'http://localhost/v1', 'stop', '["exact","words",12,"template",13]', '[13,4,2,1,3]', '', NULL, X'0f0000ab56ca2c49cd2d56b2528856cacf4b55c8482c4aca2f2d5218096ca5d85a00', 4)
 --;
-INSERT INTO turns (key, owner, id, chat, sequence, parent, depth, status, fence, started, took, epoch, model, endpoint, outcome, certificate, usage, refs, frame, plan, cites) VALUES (2, 'local', 'ec2adf1178e52c6c973a5ccbeefae910', 1, 2, 1, 1, 'partial', 2, 1794738402307, 5, 5, 'm', 'http://localhost/v1', 'stop', '["exact","words",12,"template",13]', '[13,4,2,1,3]', '', NULL, X'0700007b226974656d73223a205b2274776f225d7d', 4)
+INSERT INTO turns (key, owner, id, chat, sequence, parent, depth, status, fence, started, took, epoch, model, endpoint, outcome, certificate, usage, refs, frame, plan, cites) VALUES (2, 'local', 'a111d50531b480a9512ea6d0991c6b1e', 1, 2, 1, 1, 'partial', 2, 1794739253762, 5, 6, 'm', 'http://localhost/v1', 'stop', '["exact","words",12,"template",13]', '[13,4,2,1,3]', '', NULL, X'0700007b226974656d73223a205b2274776f225d7d', 4)
 --;
 INSERT INTO messages (turn, position, owner, role, carries, content, said) VALUES (1, 0, 'local', 'user', '', 2, 0)
 --;
 INSERT INTO messages (turn, position, owner, role, carries, content, said) VALUES (1, 1, 'local', 'assistant', '', 3, 0)
 --;
-INSERT INTO messages (turn, position, owner, role, carries, content, said) VALUES (2, 0, 'local', 'user', '', 6, 0)
+INSERT INTO messages (turn, position, owner, role, carries, content, said) VALUES (2, 0, 'local', 'user', '', 5, 0)
 --;
 INSERT INTO messages (turn, position, owner, role, carries, content, said) VALUES (2, 1, 'local', 'assistant', '', 7, 0)
 --;
@@ -221,19 +229,19 @@ INSERT INTO requests (key, owner, certificate, size, hash, frame, recipe, plan_f
 --;
 INSERT INTO requests (key, owner, certificate, size, hash, frame, recipe, plan_frame, plan) VALUES (131072, 'local', '["exact","words",12,"template",null]', 271, X'23d4f0066d478de701a656780b16edb52e5a64974259b0de9dedcb5ba341dbc9', NULL, X'0f00004d8e410a02311004110ffea3cf39acd77c452484dd4116938c6426a884fc679fe3934c10c56377154dbf761591170ab088308824e22f24b0a78acc817a2f4f511a70e6a49414f6b0ed9bf9f12294ff29f4ce68e73ee61f4ef94aa9cf1da7c94034938fb09a0b7d93e39bae3c948a35cda12ce4caf8f0d15a7b03', NULL, NULL)
 --;
-INSERT INTO leases (chat, owner, fence, holder, expires) VALUES (1, 'local', 2, 'vm:674c0488-d9aa-4870-ba92-08256dc3b47a:pid:[4026531836]/26301/2473256/0b72eb803131b6c772eafe8bb7e32279', 0)
+INSERT INTO leases (chat, owner, fence, holder, expires) VALUES (1, 'local', 2, 'vm:674c0488-d9aa-4870-ba92-08256dc3b47a:pid:[4026531836]/25161/2558563/0b10f9b04c8bf9737bf3070b1835cbbe', 0)
 --;
 INSERT INTO tokenizers (key, owner, id) VALUES (1, 'local', 'words')
 --;
 INSERT INTO counts (tokenizer, hash, owner, tokens) VALUES (1, X'a4c2b77e81b7abdab7197412aeb4252edd3af0b573c2b2c83b181370eec258ec', 'local', 7)
 --;
-INSERT INTO attempts (key, owner, id, chat, turn, category, model, endpoint, started, reserved, settled, outcome, status, predicted, tokenizer, ratio, usage, cost, price) VALUES (1, 'local', '16c528f1a49384048e213155ff02b7f7', 'e84b0a9a6ac0df1997e8b02840c456eb', 'ec2adf1178e52c6c973a5ccbeefae910', 'main', 'm', 'http://x', 1794738402335, 2, 1794738402356, 'complete', 200, 1, '', '1.0', '', 3, 1)
+INSERT INTO attempts (key, owner, id, chat, turn, category, model, endpoint, started, reserved, settled, outcome, status, predicted, tokenizer, ratio, usage, cost, price) VALUES (1, 'local', '02e2b216e79fe4e3e0d5a44fb4fdc7a4', '7c7bb051c3f9d3fe46938df02d71e68f', 'a111d50531b480a9512ea6d0991c6b1e', 'main', 'm', 'http://x', 1794739253778, 2, 1794739253792, 'complete', 200, 1, '', '1.0', '', 3, 1)
 --;
-INSERT INTO proposals (key, owner, id, chat, turn, status, created, decided, decided_by, codec, body) VALUES (1, 'local', 'p', 'e84b0a9a6ac0df1997e8b02840c456eb', 'ec2adf1178e52c6c973a5ccbeefae910', 'open', 1794738402356, NULL, '', 0, X'7b7d')
+INSERT INTO proposals (key, owner, id, chat, turn, status, created, decided, decided_by, codec, body) VALUES (1, 'local', 'p', '7c7bb051c3f9d3fe46938df02d71e68f', 'a111d50531b480a9512ea6d0991c6b1e', 'open', 1794739253792, NULL, '', 0, X'7b7d')
 --;
-INSERT INTO memories (key, owner, id, workspace, text, turn, created, updated, document) VALUES (1, 'local', 'fe426680e9bafcbc133358a68c97cb9f', 'w', X'746561', '', 1794738402369, 1794738402369, '')
+INSERT INTO memories (key, owner, id, workspace, text, turn, created, updated, document) VALUES (1, 'local', 'b9cc79c629930918f4def75aff5b5280', 'w', X'746561', '', 1794739253810, 1794739253810, '')
 --;
-INSERT INTO pins (key, owner, chat, turn, path) VALUES (1, 'local', 1, '6645264c30eba17fbd4997acf6487f86', '')
+INSERT INTO pins (key, owner, chat, turn, path) VALUES (1, 'local', 1, 'b48ee3dadf6d696474ae5a8c93611141', '')
 --;
 INSERT INTO words (rowid, text) VALUES (1, 'one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour one harbour 
 

@@ -13,10 +13,18 @@ _INFO = "id, workspace, title, turns, created, used, pinned, archived"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """``holder`` has the chat at present; ``is_open`` if a turn of it is, whoever's."""
+    """A chat before a turn of it is begun.
+
+    ``depth`` is of the turn it goes on from, ``fence`` of the last lease of it, whose ``holder`` may still have it;
+    ``is_open`` if a turn of it is, whoever's. Whoever takes the lease from here knows that nothing has changed.
+    """
 
     key: int
     used: int
+    turns: int
+    head: int | None
+    depth: int | None
+    fence: int | None
     holder: str | None
     is_open: int | bool
 
@@ -37,12 +45,12 @@ async def key_of(transaction: Transaction, chat: str) -> int:
 
 
 async def place(transaction: Transaction, chat: str) -> Place:
-    """Everything that is to be known of a chat before a turn of it is begun."""
     row = await transaction.row(
-        "SELECT chats.key, chats.used, leases.holder, EXISTS"
+        "SELECT chats.key, chats.used, chats.turns, chats.head, last.depth, leases.fence,"
+        f" CASE WHEN leases.expires > {transaction.now} THEN leases.holder END, EXISTS"
         " (SELECT 1 FROM turns WHERE turns.chat = chats.key AND turns.status = 'open')"
         " FROM chats LEFT JOIN leases ON leases.chat = chats.key"
-        f" AND leases.expires > {transaction.now} WHERE chats.owner = ? AND chats.id = ?",
+        " LEFT JOIN turns AS last ON last.key = chats.head WHERE chats.owner = ? AND chats.id = ?",
         transaction.owner,
         chat,
     )

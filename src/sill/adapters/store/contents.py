@@ -21,7 +21,9 @@ class Content:
 
 def prepared(bodies: Iterable[bytes]) -> dict[bytes, Content]:
     """Every distinct body, in the order of the hashes so that two writers cannot wait for each other."""
-    contents = {body: _content(body) for body in bodies}
+    contents = {body: _content(body) for body in dict.fromkeys(bodies)}
+    if len(contents) < 2:
+        return contents
     return dict(sorted(contents.items(), key=lambda pair: pair[1].hash))
 
 

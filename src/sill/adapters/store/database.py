@@ -57,15 +57,16 @@ class Database(Protocol):
         """The script's answer from one consistent state."""
         ...
 
-    async def write(self, script: Script[T], *, lasting: bool = True) -> T:
+    async def write(self, script: Script[T], *, lasting: bool = True, short: bool = False) -> T:
         """The script's answer once its transaction is committed.
 
         ``lasting``: on the disk itself before this returns. Otherwise a crash of the process loses
-        nothing, and a power cut at most what was written in the last moments.
+        nothing, and a power cut at most what was written in the last moments. ``short``: it takes a fraction
+        of a millisecond, and may be done where it is asked for.
         """
         ...
 
-    def start(self, script: Script[T], *, lasting: bool = True) -> "Future[T]":
+    def start(self, script: Script[T], *, lasting: bool = True, short: bool = False) -> "Future[T]":
         """The same, begun at once; it goes on when nobody waits for it any more."""
         ...
 

@@ -26,6 +26,7 @@ class Recent:
     recipe: Frame | None = None
     ends: tuple[int, ...] = ()  # of the recording's pieces in the recipe
     plan: Frame | None = None
+    said: tuple[str, ...] = ()  # since: the next request will hold it
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +69,8 @@ def further(certificate: Certificate, request: bytes, recent: Recent, so_far: So
 
 
 def draft(turn: str, opening: Opening, recent: Recent) -> Draft:
-    recording = recorder.record(
-        opening.request, [message.text for message in opening.messages], recent.recording
-    )
+    texts = [*(message.text for message in opening.messages), *recent.said]
+    recording = recorder.record(opening.request, texts, recent.recording)
     return Draft(
         turn,
         opening,

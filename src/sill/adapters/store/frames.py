@@ -22,7 +22,7 @@ class Frame:
 
 def packed(body: bytes, frame: Frame | None) -> tuple[Frame | None, bytes]:
     """The frame and what the body adds to it, if that is worth it; else the body alone."""
-    if frame is not None and frame.depth < DEEPEST:
+    if frame is not None and frame.depth < DEEPEST and len(body) > splice.FEW:
         added = splice.pack(body, frame.body)
         if len(added) * 4 < len(body):
             return frame, added

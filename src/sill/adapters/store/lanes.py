@@ -1,4 +1,8 @@
-"""One SQLite connection in one thread, which does what it is given in order."""
+"""One SQLite connection, with a thread that does what it is given in order.
+
+Work that is short and need not wait for another process may be done at once by whoever has it, while the thread has
+nothing to do: waking a thread and being woken by it takes longer than a small transaction.
+"""
 
 import asyncio
 import contextlib
@@ -21,6 +25,8 @@ Connect = Callable[[], sqlite3.Connection]
 Work = Callable[[sqlite3.Connection], T]
 
 TOGETHER = 64  # commits that one sync may serve
+BUSY_MS = 10_000  # to wait for other processes
+CHECKPOINT_AFTER = 64  # commits, about a thousand pages; SQLite would do it in the middle of one
 
 # What SQLite itself calls: a file's times need not be on the disk.
 _sync_file = "fdatasync" if hasattr(os, "fdatasync") else "fsync"
@@ -30,7 +36,7 @@ _sync_file = "fdatasync" if hasattr(os, "fdatasync") else "fsync"
 class Job:
     """``lasting``: its waiter hears of it when it is on the disk. ``alone``: it may take long."""
 
-    work: Work[Any]
+    work: Callable[[], Any]
     future: "asyncio.Future[Any]"
     lasting: bool = False
     alone: bool = False
@@ -45,6 +51,11 @@ class _Bench:
     jobs: "SimpleQueue[Job | None]" = field(default_factory=SimpleQueue)
     connection: sqlite3.Connection | None = None
     log: int | None = None
+    has_log: bool = False
+    waits: int | None = None  # milliseconds, for other processes
+    taken: int = 0  # jobs that were given to the thread; only the loop counts them,
+    done: int = 0  # and only the thread counts these
+    commits: int = 0  # since the log was last copied into the database
     dirty_since: float | None = None  # when the first of what is not on the disk was committed
 
     def run(self) -> None:
@@ -55,7 +66,7 @@ class _Bench:
                 self._settle(waiting)
             if not job.future.cancelled():
                 try:
-                    answer = job.work(self.opened())
+                    answer = job.work()
                 except BaseException as error:
                     _tell(job, None, spoken(self.path, error))
                 else:
@@ -65,6 +76,9 @@ class _Bench:
                         _tell(job, answer)
             if waiting and (self.jobs.empty() or len(waiting) == TOGETHER):
                 self._settle(waiting)
+            if self.commits >= CHECKPOINT_AFTER and not waiting:
+                self._checkpoint()
+            self.done += 1
         self._settle(waiting)
 
     def _settle(self, waiting: list[tuple[Job, Any]]) -> None:
@@ -78,10 +92,42 @@ class _Bench:
             _tell(job, answer, problem)
         waiting.clear()
 
-    def opened(self) -> sqlite3.Connection:
+    def patient(self) -> sqlite3.Connection:
+        """The connection, which waits for other processes while the thread has it."""
         if self.connection is None:
             self.connection = self.connect()
-        return self.connection
+            (mode,) = self.connection.execute("PRAGMA journal_mode").fetchone()
+            self.has_log = mode == "wal"
+        return self._waiting(self.connection, BUSY_MS)
+
+    def _waiting(self, connection: sqlite3.Connection, milliseconds: int) -> sqlite3.Connection:
+        if self.waits != milliseconds:
+            connection.execute(f"PRAGMA busy_timeout={milliseconds}")
+            self.waits = milliseconds
+        return connection
+
+    def _checkpoint(self) -> None:
+        # As far as it goes now: a reader or another writer is not waited for.
+        with contextlib.suppress(sqlite3.Error):
+            self.patient().execute("PRAGMA wal_checkpoint(PASSIVE)")
+        self.commits = 0
+
+    def at_once(self, work: Work[T]) -> "tuple[T] | None":
+        """What the work gives, if the thread is idle and no other process writes; None if it has to wait."""
+        # Without a log every commit waits for the disk, and for readers.
+        if self.connection is None or not self.has_log or self.taken != self.done:
+            return None
+        try:
+            return (work(self._waiting(self.connection, 0)),)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
+                return None
+            raise
+
+    def committed(self) -> None:
+        self.commits += 1
+        if self.dirty_since is None:
+            self.dirty_since = time.monotonic()
 
     def sync(self) -> None:
         """Everything committed is on the disk when this returns.
@@ -128,17 +174,47 @@ class Lane:
         self, work: Work[T], *, lasting: bool = False, alone: bool = False
     ) -> "asyncio.Future[T]":
         """It is done in its turn, whether or not anybody waits for it; not if it is cancelled before."""
+        bench = self._bench
+        return self._give(lambda: work(bench.patient()), lasting, alone)
+
+    def _give(
+        self, work: Callable[[], T], lasting: bool = False, alone: bool = False
+    ) -> "asyncio.Future[T]":
+        bench = self._bench
         if self._thread is None:
-            run, jobs = self._bench.run, self._bench.jobs
-            self._thread = threading.Thread(target=run, name="sill-store", daemon=True)
+            self._thread = threading.Thread(target=bench.run, name="sill-store", daemon=True)
             self._thread.start()
-            finalize(self, jobs.put, None)
+            finalize(self, bench.jobs.put, None)
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._bench.jobs.put(Job(work, future, lasting, alone))
+        bench.taken += 1
+        bench.jobs.put(Job(work, future, lasting, alone))
         return future
 
-    def transact(self, work: Work[T], begin: str, *, lasting: bool) -> "asyncio.Future[T]":
-        """``work`` in a transaction: all of it or nothing."""
+    def write(self, work: Work[T], *, lasting: bool, short: bool) -> "asyncio.Future[T]":
+        """``work`` in a transaction that may write: at once, if it is ``short`` and can be."""
+        transaction = self._transaction(work, "BEGIN IMMEDIATE")
+        if not short or self._bench.commits >= 2 * CHECKPOINT_AFTER:
+            return self.start(transaction, lasting=lasting)
+        try:
+            done = self._bench.at_once(transaction)
+        except Exception as error:
+            return _failed(spoken(self._bench.path, error))
+        if done is None:
+            return self.start(transaction, lasting=lasting)
+        (answer,) = done
+        if lasting:
+            return self._give(lambda: answer, lasting=True)
+        if self._bench.commits >= CHECKPOINT_AFTER:
+            self._give(lambda: None)
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        future.set_result(answer)
+        return future
+
+    def read(self, work: Work[T]) -> "asyncio.Future[T]":
+        return self.start(self._transaction(work, "BEGIN"))
+
+    def _transaction(self, work: Work[T], begin: str) -> Work[T]:
+        """All of it or nothing."""
         bench, writes = self._bench, begin != "BEGIN"
 
         def transaction(connection: sqlite3.Connection) -> T:
@@ -151,22 +227,28 @@ class Lane:
                 with contextlib.suppress(sqlite3.Error):
                     connection.execute("ROLLBACK")
                 raise
-            if writes and bench.dirty_since is None:
-                bench.dirty_since = time.monotonic()
+            if writes:
+                bench.committed()
             return answer
 
-        return self.start(transaction, lasting=lasting)
+        return transaction
 
     def sync(self) -> "asyncio.Future[None]":
-        return self.start(lambda _: self._bench.sync())
+        return self._give(self._bench.sync)
 
     async def close(self) -> None:
         if self._thread is not None:
-            await self.start(lambda _: None)
+            await self._give(lambda: None)
             self._bench.jobs.put(None)
             await asyncio.get_running_loop().run_in_executor(None, self._thread.join)
             self._thread = None
         self._bench.close()
+
+
+def _failed(problem: BaseException) -> "asyncio.Future[Any]":
+    future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+    future.set_exception(problem)
+    return future
 
 
 def _tell(job: Job, answer: Any, problem: BaseException | None = None) -> None:

@@ -38,43 +38,60 @@ class Held:
     rounds: tuple[Message, ...] = ()  # that are kept behind those it began with
 
 
-async def take(transaction: Transaction, chat: int, holder: str, times: LeaseTimes) -> int | None:
-    """The new fence, or None while somebody else is at it."""
-    lasts = int(times.lasts * 1000)
-    row = await transaction.row(
-        "INSERT INTO leases (chat, owner, fence, holder, expires)"
-        f" VALUES (?, ?, 1, ?, {transaction.now} + {lasts})"
-        " ON CONFLICT (chat) DO UPDATE SET fence = leases.fence + 1, holder = excluded.holder,"
-        f" expires = excluded.expires WHERE leases.expires <= {transaction.now} RETURNING fence",
-        chat,
-        transaction.owner,
-        holder,
-    )
-    return None if row is None else row[0]
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A chat's last lease: its number, and who has it still."""
+
+    fence: int | None = None
+    holder: str | None = None
 
 
 async def hold(transaction: Transaction, chat: int, holder: str, times: LeaseTimes) -> Held:
     """The chat for this transaction. ``TurnInProgress`` while a turn is in flight."""
     row = await transaction.row(
-        f"SELECT holder FROM leases WHERE chat = ? AND owner = ? AND expires > {transaction.now}",
+        f"SELECT fence, CASE WHEN expires > {transaction.now} THEN holder END FROM leases"
+        " WHERE chat = ? AND owner = ?",
         chat,
         transaction.owner,
     )
-    return await hold_from(transaction, chat, None if row is None else row[0], holder, times)
+    return await hold_after(transaction, chat, Seen(*row) if row else Seen(), holder, times)
 
 
-async def hold_from(
-    transaction: Transaction, chat: int, present: str | None, holder: str, times: LeaseTimes
+async def hold_after(
+    transaction: Transaction, chat: int, seen: Seen, holder: str, times: LeaseTimes
 ) -> Held:
-    """The same, from the ``present`` holder, if there is one."""
-    if present is not None and is_dead(present):
-        await _free(transaction, chat, present)
-    fence = await take(transaction, chat, holder, times)
-    if fence is None:
-        raise TurnInProgress(
-            "another turn of this chat is in flight", hint="wait for its answer, or stop it"
+    """The same, if nobody has had the chat since that was seen."""
+    if seen.holder is not None and is_dead(seen.holder):
+        await _free(transaction, chat, seen.holder)
+    elif seen.holder is not None:
+        raise _busy()
+    lasts = int(times.lasts * 1000)
+    if seen.fence is None:
+        taken = await transaction.run(
+            "INSERT INTO leases (chat, owner, fence, holder, expires)"
+            f" VALUES (?, ?, 1, ?, {transaction.now} + {lasts}) ON CONFLICT DO NOTHING",
+            chat,
+            transaction.owner,
+            holder,
         )
-    return Held(0, chat, fence)
+    else:
+        taken = await transaction.run(
+            f"UPDATE leases SET fence = fence + 1, holder = ?, expires = {transaction.now} + {lasts}"
+            f" WHERE chat = ? AND owner = ? AND fence = ? AND expires <= {transaction.now}",
+            holder,
+            chat,
+            transaction.owner,
+            seen.fence,
+        )
+    if not taken:
+        raise _busy()
+    return Held(0, chat, (seen.fence or 0) + 1)
+
+
+def _busy() -> TurnInProgress:
+    return TurnInProgress(
+        "another turn of this chat is in flight", hint="wait for its answer, or stop it"
+    )
 
 
 async def _free(transaction: Transaction, chat: int, holder: str) -> None:

@@ -11,7 +11,7 @@ from heapq import nlargest
 from operator import mul
 
 from ...records import Found
-from . import codec, words
+from . import codec, finding, words
 from .database import Database, Row, Transaction
 
 _NEAR = 4  # times as many texts as turns are wanted: two texts may be of one turn
@@ -94,16 +94,18 @@ async def _nearest(
     turns: dict[int, Row] = {}
     for key in keys:
         rows = await transaction.rows(
-            f"{words.FOUND} JOIN messages ON messages.turn = turns.key"
+            f"{finding.FOUND} JOIN messages ON messages.turn = turns.key"
             " WHERE messages.content = ? AND (messages.carries = '' OR messages.said = 1)"
             " AND turns.owner = ?"
-            f" AND turns.status <> 'open'{words.within(workspace)} ORDER BY turns.key DESC",
+            f" AND turns.status <> 'open'{finding.within(workspace)} ORDER BY turns.key DESC",
             *(key, transaction.owner, *([] if workspace is None else [workspace])),
         )
         for row in rows:
             turns.setdefault(row[4], row)
     return [
-        Found(chat, title, turn, started, words.excerpt(await words.visible_text(transaction, key)))
+        Found(
+            chat, title, turn, started, finding.excerpt(await words.visible_text(transaction, key))
+        )
         for chat, title, turn, started, key in list(turns.values())[:limit]
     ]
 

@@ -77,11 +77,13 @@ class PostgresDatabase:
     async def read(self, script: Script[T]) -> T:
         return await self._transact(script, reads=True)
 
-    async def write(self, script: Script[T], *, lasting: bool = True) -> T:
+    async def write(self, script: Script[T], *, lasting: bool = True, short: bool = False) -> T:
         """Every commit is lasting here."""
         return await self._transact(script, reads=False)
 
-    def start(self, script: Script[T], *, lasting: bool = True) -> "asyncio.Future[T]":
+    def start(
+        self, script: Script[T], *, lasting: bool = True, short: bool = False
+    ) -> "asyncio.Future[T]":
         return asyncio.ensure_future(self.write(script, lasting=lasting))
 
     async def _transact(self, script: Script[T], *, reads: bool) -> T:

@@ -36,14 +36,15 @@ class Piece(NamedTuple):
     form: Form
     content: bytes
 
-    def rendered(self) -> bytes:
+    def rendered(self, known: Mapping[bytes, bytes] | None = None) -> bytes:
+        """``known`` are contents whose escaped form is at hand."""
         match self.form:
             case "inline" | "bytes":
                 return self.content
             case "text":
-                return escape(as_text(self.content))
+                return (known and known.get(self.content)) or escape(as_text(self.content))
             case "string":
-                return b'"' + escape(as_text(self.content)) + b'"'
+                return b'"' + Piece("text", self.content).rendered(known) + b'"'
             case never:
                 assert_never(never)
 
@@ -107,7 +108,8 @@ def record(body: bytes, texts: Sequence[str] = (), last: Recording | None = None
     fragments = {escape(as_text(text)): text for text in found}
     rest = body[offset:]
     cut = tuple(_joined(_cut(rest, fragments)))
-    rendered = [piece.rendered() for piece in cut]
+    shown = {text: fragment for fragment, text in fragments.items()}
+    rendered = [piece.rendered(shown) for piece in cut]
     if b"".join(rendered) != rest:
         # Bytes that are not UTF-8, or escaped in a way of their own, are never recorded as something else.
         cut, rendered = (Piece("bytes", rest),), [rest]
@@ -134,14 +136,29 @@ def _ends(
 
 def _shared(body: bytes, last: Recording) -> int:
     """How many pieces of the last recording this body begins with too, up to a place outside strings."""
-    kept = bisect_right(last.ends, (common(body, last.body), True))
+    kept = bisect_right(last.ends, (common(body, last.body, last.hashed.at), True))
     while kept and not last.ends[kept - 1][1]:
         kept -= 1
     return kept
 
 
 def _cut(body: bytes, fragments: dict[bytes, bytes]) -> Iterator[Piece]:
+    """Where whole strings are known texts there is nothing to look for in them."""
     done = 0
+    quoted = {b'"' + fragment + b'"': text for fragment, text in fragments.items()}
+    for start, string in _occurrences(body, quoted):
+        if start >= done:
+            yield from _cut_at_strings(body[done:start], fragments)
+            yield Piece("string", quoted[string])
+            done = start + len(string)
+    yield from _cut_at_strings(body[done:], fragments)
+
+
+def _cut_at_strings(body: bytes, fragments: dict[bytes, bytes]) -> Iterator[Piece]:
+    done = 0
+    if len(body) < LONG + 2:
+        yield Piece("inline", body)
+        return
     for found in _STRING.finditer(body):
         start, end = found.span(1)
         if end - start < LONG:

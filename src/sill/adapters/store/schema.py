@@ -179,9 +179,15 @@ DROP TABLE requests;
 ALTER TABLE recordings RENAME TO requests
 """
 
-# Turns whose words are not in the index yet: it is told of many at once, before anybody asks it.
+# Which turns hold a word, and nothing else; where and how often is looked up in the texts. ``unindexed`` are turns that
+# are not in it yet: it is told of many at once, before anybody asks it.
 SQLITE_LATE_WORDS = """
-CREATE TABLE unindexed (turn INTEGER PRIMARY KEY)
+DROP TABLE words;
+CREATE VIRTUAL TABLE words USING fts5 (
+  text, content='', detail=none, columnsize=0, tokenize='unicode61 remove_diacritics 2'
+);
+CREATE TABLE unindexed (turn INTEGER PRIMARY KEY);
+INSERT INTO unindexed SELECT key FROM turns WHERE status <> 'open'
 """
 
 # Words are found by turn. SQLite keeps the index alone, because the texts are stored already.

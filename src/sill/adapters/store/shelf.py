@@ -20,8 +20,8 @@ from ...records import (
     StoredAttempt,
     StoredProposal,
 )
-from . import chats, counts, desk, leases, ledger, transfer
-from . import words as full_text
+from . import chats, counts, desk, finding, leases, ledger, transfer
+from . import words as index
 from .database import Database
 from .leases import LeaseTimes
 
@@ -103,11 +103,11 @@ class Shelf:
     async def search(
         self, words: str, workspace: str | None = None, limit: int = 20
     ) -> list[Found]:
-        if await self._database.read(full_text.are_waiting):
-            # A database that cannot be written is searched without the index where that is needed.
-            with contextlib.suppress(StoreError):
-                await self._database.write(full_text.catch_up, lasting=False)
-        return await self._database.read(lambda t: full_text.search(t, words, workspace, limit))
+        # A database that cannot be written is searched without the index where that is needed.
+        with contextlib.suppress(StoreError):
+            while await self._database.read(index.are_waiting):
+                await self._database.write(index.catch_up, lasting=False)
+        return await self._database.read(lambda t: finding.search(t, words, workspace, limit))
 
     async def copy_chat(self, chat: str) -> ChatCopy:
         return await self._database.read(lambda t: transfer.copy(t, chat))
@@ -119,13 +119,16 @@ class Shelf:
 
     async def open_attempt(self, attempt: Attempt, caps: Sequence[Cap] = ()) -> str | OverCap:
         id = new_id()
-        return await self._database.write(lambda t: ledger.begin(t, id, attempt, caps)) or id
+        over = await self._database.write(lambda t: ledger.begin(t, id, attempt, caps), short=True)
+        return over or id
 
     async def spent(self, cap: Cap) -> int:
         return await self._database.read(lambda t: ledger.spent(t, cap))
 
     async def settle_attempt(self, attempt: str, settlement: Settlement) -> None:
-        await self._database.write(lambda t: ledger.settle(t, attempt, settlement), lasting=False)
+        await self._database.write(
+            lambda t: ledger.settle(t, attempt, settlement), lasting=False, short=True
+        )
 
     async def attempts(
         self, since_ms: int = 0, *, chat: str | None = None, turn: str | None = None

@@ -7,18 +7,22 @@ import functools
 import zlib
 
 SHORT = 64  # bytes that are not worth compressing
+FEW = 128  # that are not worth it beside what they resemble
 _STEP = 4096
 
 # A deflated body never begins so: these are the bits of a kind of block that does not exist.
 _PLAIN, _DEFLATED = 0x07, 0x0F
+_AS_IT_IS = bytes((_PLAIN, 0, 0))
 
 
 def pack(body: bytes, frame: bytes = b"") -> bytes:
     """The body as what it adds to ``frame``."""
+    if not frame and len(body) <= FEW:
+        return _AS_IT_IS + body
     start = common(body, frame)
     end = _common_end(body[start:], frame[start:])
     middle = body[start : len(body) - end]
-    if len(middle) <= SHORT:
+    if len(middle) <= FEW:
         return bytes((_PLAIN,)) + number(start) + number(end) + middle
     return bytes((_DEFLATED,)) + number(start) + number(end) + deflate(middle, frame)
 
@@ -33,10 +37,10 @@ def unpack(packed: bytes, frame: bytes = b"") -> bytes:
     return frame[:start] + middle + frame[len(frame) - end :]
 
 
-def common(one: bytes, other: bytes) -> int:
-    """How many bytes both begin with."""
+def common(one: bytes, other: bytes, likely: int = 0) -> int:
+    """How many bytes both begin with: probably as many as ``likely``, and some more."""
     most = min(len(one), len(other))
-    same = 0
+    same = likely if likely < most and one[:likely] == other[:likely] else 0
     while same < most and one[same : same + _STEP] == other[same : same + _STEP]:
         same += _STEP
     if same >= most:

@@ -12,11 +12,10 @@ from typing import Any, TypeVar, cast
 from ...errors import StoreError
 from . import migrations, words
 from .database import Row, Script
-from .lanes import Lane
+from .lanes import BUSY_MS, Lane
 
 T = TypeVar("T")
 
-BUSY_MS = 10_000
 SYNC_AFTER = 0.05  # seconds until a write that was not lasting is put on the disk
 
 
@@ -67,15 +66,17 @@ class SqliteDatabase:
     borrowed: bool = False
 
     async def read(self, script: Script[T]) -> T:
-        return await self._reader.transact(self._of(script), "BEGIN", lasting=False)
+        return await self._reader.read(self._of(script))
 
-    async def write(self, script: Script[T], *, lasting: bool = True) -> T:
-        return await self.start(script, lasting=lasting)
+    async def write(self, script: Script[T], *, lasting: bool = True, short: bool = False) -> T:
+        return await self.start(script, lasting=lasting, short=short)
 
-    def start(self, script: Script[T], *, lasting: bool = True) -> asyncio.Future[T]:
+    def start(
+        self, script: Script[T], *, lasting: bool = True, short: bool = False
+    ) -> asyncio.Future[T]:
         if not lasting and not self._timers:
             self._sync_after(SYNC_AFTER)
-        return self._writer.transact(self._of(script), "BEGIN IMMEDIATE", lasting=lasting)
+        return self._writer.write(self._of(script), lasting=lasting, short=short)
 
     def _of(self, script: Script[T]) -> Callable[[sqlite3.Connection], T]:
         def work(connection: sqlite3.Connection) -> T:
@@ -106,7 +107,7 @@ class SqliteDatabase:
 
     def _settle(self) -> asyncio.Future[None]:
         """The index of words knows every finished turn, and all of it is on the disk."""
-        self._writer.transact(self._of(words.catch_up), "BEGIN IMMEDIATE", lasting=False)
+        self._writer.write(self._of(words.catch_up), lasting=False, short=False)
         return self._writer.sync()
 
     async def call(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -166,6 +167,9 @@ def connect(path: Path, *, writes: bool) -> sqlite3.Connection:
     mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
     if writes and mode != "wal":
         mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+    if mode == "wal":
+        # ``Lane`` does that when nobody waits.
+        connection.execute("PRAGMA wal_autocheckpoint=0")
     # With a log, a commit that has to last is followed by a sync in ``Lane``. Some file systems allow none.
     connection.execute(f"PRAGMA synchronous={'NORMAL' if mode == 'wal' else 'FULL'}")
     return connection

@@ -12,7 +12,7 @@ from ...core.certificate import Certificate
 from ...errors import Fenced, StoreError
 from ...ports import Closing, History, Opening, SoFar, StoredTurn
 from ...records import Recorded
-from . import chats, contents, drafts, leases, reading, recordings, turns
+from . import chats, codec, contents, drafts, leases, reading, recordings, turns, words
 from .database import Database, Transaction
 from .drafts import Recent
 from .leases import Held, LeaseTimes
@@ -55,6 +55,7 @@ class DatabaseStore(Shelf):
         self._open: dict[str, _Open] = {}
         self._recent: OrderedDict[str, Recent] = OrderedDict()
         self._heart: asyncio.Task[None] | None = None
+        self._finished = 0
 
     async def history(self, chat: str) -> History:
         async def script(transaction: Transaction) -> History:
@@ -109,7 +110,7 @@ class DatabaseStore(Shelf):
     async def _begin(self, chat: str, turn: str, opening: Opening) -> tuple[Held, Recent]:
         draft = drafts.draft(turn, opening, await self._recall(chat))
         writing = self._database.start(
-            lambda t: turns.begin(t, chat, draft, self._holder, self._times)
+            lambda t: turns.begin(t, chat, draft, self._holder, self._times), short=True
         )
         try:
             return await asyncio.shield(writing)
@@ -153,7 +154,9 @@ class DatabaseStore(Shelf):
             state.kept, state.kept_at = partial, time.monotonic()
             state.held = replace(state.held, has_partials=True)
             await self._database.write(
-                lambda t: turns.append_partial(t, state.held, start, partial[start:]), lasting=False
+                lambda t: turns.append_partial(t, state.held, start, partial[start:]),
+                lasting=False,
+                short=True,
             )
 
     async def record_request(
@@ -168,7 +171,7 @@ class DatabaseStore(Shelf):
             # What was said so far stands in the rounds; no late checkpoint may say it again.
             state.hush()
         recent = await self._database.write(
-            lambda t: turns.record_request(t, held, further), lasting=False
+            lambda t: turns.record_request(t, held, further), lasting=False, short=True
         )
         state.held = replace(state.held, rounds=so_far.rounds)
         self._remember(state.chat, recent)
@@ -183,6 +186,11 @@ class DatabaseStore(Shelf):
         texts |= contents.prepared(drafts.reference_bodies(closing.references))
         state.end = lambda t: turns.finish(t, state.held, closing, texts)
         await self._end(turn, state)
+        self._finished += 1
+        if self._finished % words.MOST_WAITING == 0:
+            # Nobody waits for it, and the next search does it as well.
+            indexing = self._database.start(words.catch_up, lasting=False)
+            indexing.add_done_callback(lambda done: done.cancelled() or done.exception())
         log.debug(
             "finished turn=%s status=%s messages=%d", turn, closing.status, len(closing.messages)
         )
@@ -200,7 +208,7 @@ class DatabaseStore(Shelf):
         assert end is not None
         state.hush()
         try:
-            keys = await self._database.write(end, lasting=False)
+            keys = await self._database.write(end, lasting=False, short=True)
         except Fenced:
             log.warning("fenced out turn=%s fence=%d", turn, state.held.fence)
             self._let_go(turn)
@@ -208,7 +216,8 @@ class DatabaseStore(Shelf):
         self._let_go(turn)
         # The next request will hold what was just said: no need to look that up.
         if keys and (recent := self._recent.get(state.chat)) is not None:
-            self._recent[state.chat] = replace(recent, keys={**recent.keys, **keys})
+            said = tuple(map(codec.as_text, keys))
+            self._recent[state.chat] = replace(recent, keys={**recent.keys, **keys}, said=said)
 
     async def _finish_late(self, chat: str | None = None) -> None:
         """Write the ends of turns that could not be written when they came."""

@@ -113,7 +113,8 @@ async def _add_turn(
     texts = await contents.keep(
         transaction, held, begun.texts | message_texts(turn.messages) | cited
     )
-    key, plan = await insert_turn(transaction, held, begun, texts)
+    place = chats.Place(chat, 0, 0, None, None, None, None, False)
+    key, plan = await insert_turn(transaction, held, begun, texts, place)
     held = replace(held, turn=key)
     await transaction.run(
         "UPDATE turns SET status = ?, started = ?, took = ?, outcome = ?, usage = ?, cites = ?"

@@ -7,6 +7,7 @@ from ...core.messages import Message
 from ...errors import Fenced, UsageError
 from ...ports import Closing
 from . import chats, codec, contents, leases, recordings, words
+from .chats import Place
 from .database import Transaction
 from .drafts import Draft, Further, Recent, epoch_bodies, reference_bodies
 from .frames import Frame, framed, packed
@@ -22,14 +23,14 @@ async def begin(
 ) -> tuple[Held, Recent]:
     """The open turn, and what to remember of it for the next one."""
     place = await chats.place(transaction, chat)
-    free = await leases.hold_from(transaction, place.key, place.holder, holder, times)
+    seen = leases.Seen(place.fence, place.holder)
+    free = await leases.hold_after(transaction, place.key, seen, holder, times)
     if draft.recent.chat not in (0, free.chat):
         raise Outdated
-    # Elsewhere than on SQLite others may have written between the look and the lease.
-    if place.is_open or not transaction.is_sqlite:
+    if place.is_open:
         await interrupt(transaction, free.chat)
     keys = await contents.keep(transaction, free, draft.texts)
-    turn, plan = await insert_turn(transaction, free, draft, keys)
+    turn, plan = await insert_turn(transaction, free, draft, keys, place)
     messages = draft.opening.messages
     empty = replace(free, turn=turn, used=place.used, messages=0)
     await insert_messages(transaction, empty, messages, keys)
@@ -40,33 +41,31 @@ async def begin(
 
 
 async def insert_turn(
-    transaction: Transaction, held: Held, draft: Draft, keys: Mapping[bytes, int]
+    transaction: Transaction, held: Held, draft: Draft, keys: Mapping[bytes, int], place: Place
 ) -> tuple[int, Frame]:
     """The turn's key, and its plan for later ones to be kept against."""
     opening = draft.opening
-    place = await transaction.row(
-        f"UPDATE chats SET turns = turns + 1, used = {transaction.now}"
-        " WHERE key = ? AND owner = ? RETURNING turns, head",
+    await transaction.run(
+        f"UPDATE chats SET turns = ?, used = {transaction.now} WHERE key = ? AND owner = ?",
+        place.turns + 1,
         held.chat,
         transaction.owner,
     )
-    assert place is not None
-    sequence, head = place
+    head, depth = place.head, place.depth
     if opening.instead_of is not None:
-        head = await _parent_of(transaction, held.chat, opening.instead_of)
+        head, depth = await _parent_of(transaction, held.chat, opening.instead_of)
     plan = codec.as_bytes(opening.plan)
     frame, packed_plan = packed(plan, draft.recent.plan)
     key = await transaction.insert(
         "INSERT INTO turns (owner, id, chat, sequence, parent, depth, status, fence, started, epoch,"
         " model, endpoint, certificate, frame, plan)"
-        " VALUES (?, ?, ?, ?, ?, COALESCE((SELECT depth + 1 FROM turns WHERE key = ?), 0), 'open', ?,"
-        f" {transaction.now}, ?, ?, ?, ?, ?, ?)",
+        f" VALUES (?, ?, ?, ?, ?, ?, 'open', ?, {transaction.now}, ?, ?, ?, ?, ?, ?)",
         transaction.owner,
         draft.turn,
         held.chat,
-        sequence,
+        place.turns + 1,
         head,
-        head,
+        0 if depth is None else depth + 1,
         held.fence,
         next((keys[body] for body in epoch_bodies(opening.epoch)), None),
         opening.model,
@@ -79,17 +78,21 @@ async def insert_turn(
     return key, framed(key, plan, frame)
 
 
-async def _parent_of(transaction: Transaction, chat: int, turn: str) -> int | None:
+async def _parent_of(
+    transaction: Transaction, chat: int, turn: str
+) -> tuple[int | None, int | None]:
+    """What the turn continued, and how deep that is."""
     row = await transaction.row(
-        "SELECT parent FROM turns WHERE owner = ? AND id = ? AND chat = ?",
+        "SELECT turns.parent, above.depth FROM turns LEFT JOIN turns AS above"
+        " ON above.key = turns.parent WHERE turns.owner = ? AND turns.id = ? AND turns.chat = ?",
         transaction.owner,
         turn,
         chat,
     )
     if row is None:
         raise UsageError(f"the chat has no turn {turn}")
-    parent: int | None = row[0]
-    return parent
+    parent, depth = row
+    return parent, depth
 
 
 async def insert_messages(
