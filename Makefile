@@ -41,7 +41,7 @@ coverage: setup
 	@$(BIN)/python scripts/coverage.py
 
 mutants: setup
-	@$(BIN)/python scripts/mutate.py
+	@nice -n 15 $(BIN)/python scripts/mutate.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

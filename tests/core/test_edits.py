@@ -148,6 +148,7 @@ def test_a_selection_that_is_not_there(scope, reason):
         pytest.param([Delete(A, Whole()), Insert(A, Whole(), "x")], [1], id="whole and more"),
         pytest.param([Insert(A, Whole(), "x"), Replace(A, Whole(), "y")], [1], id="more and whole"),
         pytest.param([Insert(NEW, Whole(), "x"), Insert(NEW, Whole(), "y")], [1], id="made twice"),
+        pytest.param([MADE, MADE], [1], id="made by two patches"),
         pytest.param([MADE, MADE, Insert(NEW, Whole(), "y")], [1, 2], id="made by patches"),
         pytest.param(
             [Replace(A, Anchor("bc"), "x"), Replace(A, Anchor("cd"), "y")], [1], id="anchors"
