@@ -23,47 +23,83 @@ from .screen import json_text, plain
 
 @click.command("explain")
 @click.argument("turn", required=False)
+@click.option(
+    "--request",
+    "number",
+    type=click.IntRange(min=1),
+    help="The request of a turn with tools, from 1; the last one if it is not given.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--bytes", "as_bytes", is_flag=True, help="Print the exact body that was sent.")
 @endpoint_options
-def command(turn: str | None, as_json: bool, as_bytes: bool, **given: Any) -> int:
+def command(
+    turn: str | None, number: int | None, as_json: bool, as_bytes: bool, **given: Any
+) -> int:
     """Show what a request held: every item, its tokens, and why it was in or out.
 
     TURN is a turn's id or the beginning of it; without it, the folder's latest turn. A turn with tools has several
-    requests: the last one is shown, unless the program ended before it could be explained; --bytes prints the last one.
+    requests: the last one is shown, or the one that --request names.
     """
-    found, shown, drift = run_async(_find(turn, given))
+    found, requests, drift = run_async(_find(turn, given))
     if as_bytes:
-        _write_bytes(found.request)
-    elif as_json:
+        _write_bytes(sent_request(requests, number))
+        return 0
+    shown = shown_request(found, requests, number)
+    if as_json:
         click.echo(json_text(_report(found, shown, drift)))
-    else:
-        click.echo(_heading(found, shown))
+        return 0
+    click.echo(_heading(found, shown))
+    if shown.plan:
         asked = found if shown.is_last else replace(found, usage=None)
-        click.echo(ledger(plan_from_json(found.plan), shown.certificate, asked))
-        click.echo(f"so far    {drift.words}")
+        click.echo(ledger(plan_from_json(shown.plan), shown.certificate, asked))
+    else:
+        click.echo("its items were not kept; --bytes prints what was sent")
+    click.echo(f"so far    {drift.words}")
     return 0
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The request that a turn's plan is of, by its number among ``of``, and how it was counted."""
+    """One request of a turn by its number among ``of``: how it was counted, and its plan where that is known."""
 
     number: int
     of: int
     certificate: Certificate | None
+    plan: str
 
     @property
     def is_last(self) -> bool:
         return self.number == self.of
 
 
-def shown_request(turn: StoredTurn, requests: Sequence[Recorded]) -> Shown:
-    """The plan is stored with the first request and again with the end of a turn that had tool rounds."""
-    kinds = {item.kind for item in plan_from_json(turn.plan).items} if turn.plan else set()
-    if len(requests) > 1 and "rounds" not in kinds:
-        return Shown(1, len(requests), requests[0].certificate)
-    return Shown(max(1, len(requests)), max(1, len(requests)), turn.certificate)
+def shown_request(
+    turn: StoredTurn, requests: Sequence[Recorded], number: int | None = None
+) -> Shown:
+    """The request of that number; else the last one whose plan is known."""
+    _check(requests, number)
+    if not requests:
+        return Shown(1, 1, turn.certificate, turn.plan)
+    if number is None:
+        planned = (at for at in range(len(requests), 0, -1) if requests[at - 1].plan)
+        number = next(planned, len(requests))
+    chosen = requests[number - 1]
+    # Only of the last one it is known with the turn what it was billed for.
+    is_last = number == len(requests)
+    certificate = turn.certificate if is_last else chosen.certificate
+    return Shown(number, len(requests), certificate, chosen.plan)
+
+
+def sent_request(requests: Sequence[Recorded], number: int | None) -> bytes:
+    """Its exact bytes; of the last one if none is named."""
+    _check(requests, number)
+    return requests[(number or 0) - 1].request if requests else b""
+
+
+def _check(requests: Sequence[Recorded], number: int | None) -> None:
+    if number is not None and number > max(1, len(requests)):
+        raise UsageError(
+            f"the turn has no request {number}", hint=f"it has {max(1, len(requests))}"
+        )
 
 
 def _write_bytes(request: bytes) -> None:
@@ -75,8 +111,10 @@ def _write_bytes(request: bytes) -> None:
         sys.stdout.buffer.flush()
 
 
-async def _find(turn: str | None, given: dict[str, Any]) -> tuple[StoredTurn, Shown, Drift]:
-    """The turn, which of its requests is explained, and how its tokenizer has fared at its endpoint."""
+async def _find(
+    turn: str | None, given: dict[str, Any]
+) -> tuple[StoredTurn, list[Recorded], Drift]:
+    """The turn, its requests, and how its tokenizer has fared at its endpoint."""
     where = settled(given)
     async with open_storage(where.settings) as store:
         if turn is None:
@@ -95,8 +133,8 @@ async def _find(turn: str | None, given: dict[str, Any]) -> tuple[StoredTurn, Sh
             hint = "`sill chats show` lists a chat's turns"
             raise UsageError(f"there is no turn {turn}", hint=hint)
         tokenizer = found.certificate.tokenizer if found.certificate else ""
-        shown = shown_request(found, await store.requests(found.id))
-        return found, shown, await drift_of(store, found.endpoint, found.model, tokenizer)
+        requests = await store.requests(found.id)
+        return found, requests, await drift_of(store, found.endpoint, found.model, tokenizer)
 
 
 def _heading(turn: StoredTurn, shown: Shown) -> str:
@@ -150,7 +188,7 @@ def _report(turn: StoredTurn, shown: Shown, drift: Drift) -> dict[str, Any]:
         "model": turn.model,
         "endpoint": turn.endpoint,
         "request": {"number": shown.number, "of": shown.of},
-        "plan": _plan(turn.plan) if turn.plan else None,
+        "plan": _plan(shown.plan) if shown.plan else None,
         "tools": tools_used(turn.messages),
         "certificate": certificate
         and {
