@@ -80,6 +80,86 @@ def test_what_follows(steps, expected):
     assert shown == expected
 
 
+DONE_SILENTLY = Step("DONE", ("propose_edit x",))
+
+
+@pytest.mark.parametrize(
+    "steps, expected",
+    [
+        pytest.param([DONE, CHECKED], Halt("done", "tidied two notes"), id="in the model's words"),
+        pytest.param([DONE, Step("DONE")], Halt("done", "the task is finished"), id="or in ours"),
+        pytest.param([READ, PROPOSED, DONE], Halt("unchecked", "tidied two notes"), id="no step left to check"),
+        pytest.param([READ, PROPOSED, DONE_SILENTLY], Halt("unchecked", "the task is finished"), id="nor words"),
+        pytest.param([TALK, TALK], Halt("stuck", "two steps in a row brought nothing new"), id="stuck"),
+        pytest.param([READ, MORE, PROPOSED], Halt("steps", "3 steps were not enough"), id="no step left"),
+        pytest.param([READ, BROKEN], Halt("failed", "nobody answers"), id="why it failed"),
+        pytest.param([READ, POOR], Halt("money", "over $1"), id="what it cost"),
+        pytest.param([READ, STOPPED], Halt("interrupted", "stopped"), id="stopped"),
+    ],
+)  # fmt: skip
+def test_a_run_says_why_it_ends(steps, expected):
+    assert following("tidy up", steps, Limits(steps=3)) == expected
+
+
+FORM = following("x", [READ], Limits()).text.partition("named.\n")[2]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    "steps, expected",
+    [
+        pytest.param([READ], "[agent step 2 of 5]\nGo on with the step that you named.", id="named"),
+        pytest.param([Step("Hm.", ("look",))], "[agent step 2 of 5]\nGo on with the task.", id="nothing named"),
+        pytest.param([READ, CUT], "[agent step 3 of 5]\nYour answer was cut off. Go on.", id="cut off"),
+        pytest.param(
+            [READ, DONE],
+            "[agent step 3 of 5]\nCheck what you did against the task: tidy up\nLook once more at what you rely on."
+            " If something is missing or wrong, put it right.",
+            id="to be checked",
+        ),
+    ],
+)  # fmt: skip
+def test_what_the_next_step_is_asked(steps, expected):
+    found = following(" tidy up ", steps, Limits(steps=5))
+
+    assert isinstance(found, Go)
+    assert found.text == f"{expected}\n{FORM}"
+    assert [line.partition(":")[0] for line in FORM.splitlines()[1::2]] == ["NEXT", "DONE"]
+
+
+def test_a_run_that_was_stopped_is_taken_up_where_it_was():
+    again = "The last step was interrupted. Go on where you were."
+
+    assert resumed([READ, CUT, STOPPED], Limits(5)) == Go(
+        3, f"[agent step 3 of 5]\n{again}\n{FORM}"
+    )
+    assert resumed([READ, BROKEN, POOR], Limits(5)) == Go(
+        2, f"[agent step 2 of 5]\n{again}\n{FORM}"
+    )
+    assert [resumed(steps, Limits(5)) for steps in ([], [READ], [READ, CUT])] == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    "dollars, shown",
+    [
+        pytest.param(None, "", id="no limit"),
+        pytest.param(2.0, ", at most $2", id="whole dollars"),
+        pytest.param(20.0, ", at most $20", id="a zero that counts"),
+        pytest.param(0.05, ", at most $0.05", id="cents"),
+        pytest.param(1e-9, ", at most $0.000000001", id="a billionth"),
+    ],
+)
+def test_a_limit_of_money_is_written_as_people_write_it(dollars, shown):
+    found = following("x", [], Limits(5, dollars))
+
+    assert isinstance(found, Go)
+    assert found.text.startswith(f"[agent step 1 of 5{shown}]\nTask: x\n")
+
+
+def test_only_the_first_question_of_a_run_has_its_task():
+    assert task_in("[agent step 2 of 5]\nTask: x") is None
+    assert task_in("[agent step 1 of 5]\nHello") is None
+
+
 def test_a_run_can_be_read_from_its_questions():
     limits = Limits(7, 0.5)
     first = following("Tidy [[Garden]]\n\nand\nTask: more", [], limits)

@@ -60,6 +60,52 @@ def test_a_stub_stands_for_a_long_result(arguments, text, expected):
     assert found == ([(2, expected)] if expected else [])
 
 
+def asked(arguments: str) -> str:
+    """What a stub names of the call's arguments."""
+    calls = called(arguments).carries
+    assert isinstance(calls, ToolCalls)
+    return masks.stub(answered(LONG), calls.calls[0]).text.removeprefix("[").partition(": 600")[0]
+
+
+@pytest.mark.parametrize(
+    "arguments, expected",
+    [
+        pytest.param("[1, 2]", "read_document", id="no fields"),
+        pytest.param('{"q": "a\\n  b"}', "read_document a b", id="on one line"),
+        pytest.param('{"q": ["é", 1, null]}', 'read_document ["é", 1, null]', id="other values as JSON"),
+        pytest.param('{"q": "' + "x" * 160 + '"}', "read_document " + "x" * 160, id="long"),
+        pytest.param('{"q": "' + "x" * 161 + '"}', "read_document " + "x" * 159 + "…", id="too long"),
+    ],
+)  # fmt: skip
+def test_a_stub_names_the_arguments(arguments, expected):
+    assert asked(arguments) == expected
+
+
+def test_each_stub_stands_for_its_own_result():
+    first, second = ToolCall("c1", "read", '{"path": "a"}'), ToolCall("c2", "read", '{"path": "b"}')
+    results = [Message("tool", LONG, ToolResult(id, "read")) for id in ("c2", "c1", "lost")]
+    just = Message("tool", "x" * 400, ToolResult("c1", "read"))
+    short = Message("tool", "x" * 399, ToolResult("c1", "read"))
+    messages = [
+        Message("user", "read them"),
+        Message("assistant", "", ToolCalls((first,))),
+        Message("assistant", "", ToolCalls((second,))),
+        *results,
+        short,
+        just,
+    ]
+
+    assert masks.stubs(messages) == [
+        (3, masks.stub(results[0], second)),
+        (4, masks.stub(results[1], first)),
+        (5, masks.stub(results[2], None)),
+        (7, masks.stub(just, first)),
+    ]
+    assert masks.stub(results[2], None) == Message(
+        "tool", f"[read: 600 characters, {STATE}; call it again to see it]", results[2].carries
+    )
+
+
 def turn(id: str, *, result: int = 0, summary: int = 0) -> Turn:
     """A turn of 10 tokens, a tool result that a stub of 2 can stand for, and a summary."""
     before = (Sized(Message("assistant", "sum", Summary("t0", 1)), summary),) if summary else ()

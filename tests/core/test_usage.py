@@ -1,9 +1,20 @@
+from dataclasses import replace
+
 import pytest
 
 from sill.core.budget import PROFILES, budget
 from sill.core.messages import Epoch, Message, Sized
 from sill.core.plan import Ask, Item, OverBudget, Plan
-from sill.core.usage import Breakdown, Row, breakdown, plan_from_json, plan_json, refusal
+from sill.core.usage import (
+    Breakdown,
+    Row,
+    breakdown,
+    plan_from_json,
+    plan_json,
+    refusal,
+    trace_of,
+    traced,
+)
 
 BUDGET = budget(PROFILES["chat_ops"], 4_096)
 PLAN = Plan(
@@ -47,7 +58,31 @@ def test_a_breakdown_adds_up():
 
 
 def test_a_plan_comes_back_from_its_json():
+    chosen = replace(PLAN, tools=("read", "search"), shares=(("files", 0.6), ("recall", 0.1)))
+
     assert plan_from_json(plan_json(PLAN)) == PLAN
+    assert plan_from_json(plan_json(chosen)) == chosen
+
+
+def test_a_plan_is_stored_in_few_bytes():
+    text = plan_json(PLAN)
+
+    assert '["file","é.md",500,"sent","not in the window yet",500]' in text
+    assert [field in text for field in ('"tools":[', '"shares":{"')] == [False, False]
+
+
+def test_a_plan_carries_the_name_that_whoever_asked_has_for_the_turn():
+    plan = plan_json(PLAN)
+    named = traced(plan, "é-1")
+
+    assert (trace_of(named), plan_from_json(named)) == ("é-1", PLAN)
+    assert named == plan[:-1] + ',"trace":"é-1"}'
+    assert (traced(plan, ""), trace_of(plan), trace_of("")) == (plan, "", "")
+    assert trace_of('{"trace":3}') == ""
+
+
+def test_nothing_is_a_part_of_no_room():
+    assert breakdown(replace(PLAN, budget=budget(PROFILES["chat"], 0))).percent == 0.0
 
 
 def test_a_plan_of_another_version_is_not_guessed_at():
@@ -62,6 +97,9 @@ def test_a_plan_of_another_version_is_not_guessed_at():
                      " or put the long text into a file"),
         ("system", "the system prompt is too long: 9,000 tokens needed, 3,072 available; choose a"
                    " shorter prompt template or a larger window"),
+        ("tools", "the tool list is too long: 9,000 tokens needed, 3,072 available; switch some tools off"),
+        ("rounds", "what the tools returned is too long: 9,000 tokens needed, 3,072 available; ask for"
+                   " less at a time"),
     ],
 )  # fmt: skip
 def test_a_refusal_says_what_to_do(part, expected):
