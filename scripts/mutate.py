@@ -184,6 +184,8 @@ class Trial:
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         started = time.monotonic()
+        if session.testsfailed:
+            self.failed.append("some could not be collected")
         for at, item in enumerate(session.items):
             self._learn(at, item)
         tests = {test for found in self.reached.values() for test in found}

@@ -67,7 +67,6 @@ PIPES = "The copper pipes in the cellar leak near the boiler."
         pytest.param([PIPES, PIPES.replace("leak", "must")], 2, id="what settles something"),
         pytest.param([PIPES[:-1] + "?", PIPES], 2, id="no question"),
         pytest.param([PIPES, PIPES], 2, id="of two equal ones the later"),
-        pytest.param(),
     ],
 )
 def test_what_says_more_comes_first(said, first):
