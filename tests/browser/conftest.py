@@ -148,7 +148,7 @@ def _session_cookie(site: Site) -> dict[str, Any]:
     import httpx
 
     if site.cookie is None:
-        answer = httpx.get(site.login, follow_redirects=False)
+        answer = httpx.get(site.login, follow_redirects=False, timeout=60)
         name, value = next(iter(answer.cookies.items()))
         site.cookie = (name, value)
     name, value = site.cookie

@@ -98,7 +98,7 @@ class Site:
         }
 
     def _wait(self) -> None:
-        for _ in range(600):
+        for _ in range(2400):
             said = self.log.read_text()
             if self._is_up(said):
                 return

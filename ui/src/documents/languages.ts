@@ -14,12 +14,17 @@ const support =
   () =>
     load();
 
+// A paragraph is read anew as a whole with each key, so one without end would make typing slow: for colours it
+// ends after this many characters.
+const LONGEST_PARAGRAPH = 1000;
+
 const markdown = support(async () => {
   const [{ markdown, markdownLanguage }, { yamlFrontmatter }] = await Promise.all([
     import("@codemirror/lang-markdown"),
     import("@codemirror/lang-yaml"),
   ]);
-  return yamlFrontmatter({ content: markdown({ base: markdownLanguage, completeHTMLTags: false }) });
+  const parseBlock = [{ name: "LongParagraph", endLeaf: (_: unknown, __: unknown, leaf: { content: string }) => leaf.content.length > LONGEST_PARAGRAPH }];
+  return yamlFrontmatter({ content: markdown({ base: markdownLanguage, completeHTMLTags: false, extensions: [{ parseBlock }] }) });
 });
 const javascript = (typescript: boolean, jsx: boolean): Loader =>
   support(async () => (await import("@codemirror/lang-javascript")).javascript({ typescript, jsx }));
