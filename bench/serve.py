@@ -271,7 +271,7 @@ def shown(found):
     yield f"  the process has {held['before']} MB before and {held['after']} MB after"
     readers, room, whole = waiting["readers"], waiting["readers_mb"], waiting["server_mb"]
     kept = "within" if whole < BOUND_MB else "NOT WITHIN"
-    yield f"{readers:,} waiting readers take {room} MB, {waiting['turns']} answers that do not come {waiting['turns_mb']} MB"
+    yield f"{readers:,} readers who wait for {waiting['turns']} answers take {room} MB"
     yield f"  the whole process has {whole} MB ({waiting['server_pss_mb']} MB by its share), {kept} {BOUND_MB} MB"
     past = waiting["past_the_limit"]
     when = "says when to come back" if past["says_when"] else "does not say when to come back"

@@ -214,3 +214,39 @@ def test_embeddings_come_from_the_configured_embedder(serve):
 
     assert [one.embedding for one in plain.data] == [[0.5, -1.0], [1.0, 2.0]]
     assert [list(one.embedding) for one in packed.data] == [[0.5, -1.0], [1.0, 2.0]]
+
+
+@pytest.mark.parametrize(
+    "usage, price, row",
+    [
+        pytest.param({"prompt_tokens": 9}, {}, (9, 0), id="a model on this machine is free"),
+        pytest.param({"prompt_tokens": 9}, {"prompt": 2.0}, (9, 18_000), id="as it was billed"),
+        pytest.param(None, {"prompt": 2.0}, (None, None), id="nobody tells what it was"),
+    ],
+)
+def test_embeddings_are_in_the_ledger(serve, usage, price, row):
+    rows = {"data": [{"index": 0, "embedding": [0.5, -1.0]}]} | ({"usage": usage} if usage else {})
+    prices = {f"prices.small.{name}": value for name, value in {"completion": 0.0, **price}.items()}
+    with FaultProvider(says("ok"), routes={"/v1/embeddings": answer(200, rows)}) as provider:
+        given = {"embedder": provider.url, "embed_model": "small", **(prices if price else {})}
+        live = serve(provider, **given)
+        client_of(live).embeddings.create(model="any", input="hello")
+        (booked,) = live.run(live.service.store.attempts())
+
+    billed = booked.settlement.usage
+    assert (booked.attempt.category, booked.attempt.model) == ("embedding", "small")
+    assert (billed and billed.prompt, booked.settlement.cost) == row
+
+
+def test_embeddings_that_could_cost_too_much_are_not_asked_for(serve):
+    with FaultProvider(
+        says("ok"), routes={"/v1/embeddings": answer(200, {"data": []})}
+    ) as provider:
+        prices = {"prices.small.prompt": 1000.0, "prices.small.completion": 0.0}
+        given = {"embedder": provider.url, "embed_model": "small", "limits.day": 0.001, **prices}
+        live = serve(provider, **given)
+        with pytest.raises(openai.APIStatusError) as refused:
+            client_of(live).embeddings.create(model="any", input="hello " * 1000)
+
+        assert refused.value.status_code == 402
+        assert [seen.path for seen in provider.seen] == []

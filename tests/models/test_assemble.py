@@ -181,6 +181,26 @@ def test_usage_is_taken_wherever_it_stands(chunks, usage):
     assert assemble(*chunks)[1].usage == usage
 
 
+@pytest.mark.parametrize(
+    "pieces, texts",
+    [
+        pytest.param(["👍"], ["👍"], id="a whole character"),
+        pytest.param(["up \ud83d", "\udc4d!"], ["up ", "👍!"], id="halves in two pieces"),
+        pytest.param(["\ud83d", "\udc4d"], ["👍"], id="nothing but halves"),
+        pytest.param(["\ud83d", "x"], ["\ufffdx"], id="the other half never comes"),
+        pytest.param(["a\udc4d"], ["a\ufffd"], id="a second half alone"),
+        pytest.param(["a\ud83d"], ["a"], id="cut between the halves"),
+    ],
+)
+def test_text_is_whole_characters_however_it_is_cut(pieces, texts):
+    assembly = Assembly()
+    chunks = [{"choices": [{"delta": {"content": piece}}]} for piece in pieces]
+
+    assert [event for chunk in chunks for event in assembly.add(chunk)] == [
+        TextDelta(text) for text in texts
+    ]
+
+
 def test_a_missing_finish_reason_is_accepted_only_on_request():
     assembly = Assembly(finish_reason_optional=True)
     assembly.add(delta(content="Hello"))

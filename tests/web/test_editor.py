@@ -7,8 +7,8 @@ import re
 import pytest
 
 from sill.core.messages import fingerprint
-from tests.engine.workspace import says
-from tests.models.fault_provider import DONE, Hang, answer, finished, head, said
+from tests.engine.workspace import fallback, says
+from tests.models.fault_provider import DONE, FaultProvider, Hang, answer, finished, head, said
 from tests.web.serving import parse, serving
 
 FILES = {"tool.py": "def run():\n    return 1\n", "notes.md": "milk\n"}
@@ -233,6 +233,7 @@ def test_edit_ops_preview_apply_undo_under_one_correlation_id(tmp_path):
                 "outcome": "proposed",
                 "code": None,
                 "correlation_id": "c-1",
+                "notices": [],
             }
             assert (
                 shown.json()["after_virtual_files"] == {**FILES, "notes.md": "oat milk\n"} == after
@@ -248,6 +249,49 @@ def test_edit_ops_preview_apply_undo_under_one_correlation_id(tmp_path):
                 "Shopping.md",
                 "code",
             ]
+
+    asyncio.run(check())
+
+
+def test_the_history_names_each_turn_as_its_caller_does(tmp_path):
+    async def check():
+        async with serving(tmp_path, says("one"), proposing(REPLACE), toml=JSON_OPS) as served:
+            first, second = {"X-Correlation-ID": "chat-1"}, {"X-Correlation-ID": "edit-2"}
+            await served.http.post(CHAT, json={"message": "hi"}, headers=first)
+            body = scope(message="oat milk")
+            await served.http.post("/api/v1/editor/edit-ops", json=body, headers=second)
+        async with serving(tmp_path) as served:
+            history = (await served.http.get(CHAT)).json()["messages"]
+
+        assert [(m["role"], m["correlation_id"]) for m in history] == [
+            ("user", "chat-1"),
+            ("assistant", "chat-1"),
+            ("user", "edit-2"),
+            ("assistant", "edit-2"),
+        ]
+
+    asyncio.run(check())
+
+
+@pytest.mark.parametrize(
+    "path, profile, body",
+    [
+        pytest.param("completions", "completion", {"prefix": "a"}, id="completion"),
+        pytest.param("edits", "edit", {"instruction": "x", "selection": "y"}, id="suggestion"),
+        pytest.param("edit-ops", "chat_ops", scope(message="oat milk"), id="edit"),
+    ],
+)
+def test_what_happened_on_the_way_is_told(tmp_path, path, profile, body):
+    async def check():
+        with FaultProvider(proposing(REPLACE)) as second:
+            elsewhere = fallback(f"{second.url}/v1", "second")
+            elsewhere = elsewhere.replace("profile.chat.", f"profile.{profile}.")
+            async with serving(tmp_path, answer(500, {}), toml=JSON_OPS + elsewhere) as served:
+                answered = await served.http.post(f"/api/v1/editor/{path}", json=body)
+
+                assert answered.json()["enabled"] is True
+                told = f"second at {second.url}/v1 is asked instead"
+                assert answered.json()["notices"][-1] == told
 
     asyncio.run(check())
 

@@ -1,5 +1,6 @@
 """``sill serve`` as a process: how it starts, what it prints, and how it ends."""
 
+import json
 import os
 import re
 import signal
@@ -56,27 +57,50 @@ def served(place, provider, *options):
 
 @pytest.mark.slow
 def test_it_prints_a_way_in_and_ends_in_order(tmp_path):
-    with (
-        FaultProvider([head(), said("Half of"), Hang()], says("whole")) as provider,
-        served(tmp_path, provider, "--port", "0") as (process, http, printed),
-    ):
-        login = re.search(r"(http://\S+/login\?once=\S+)", printed)[1]
-        with httpx.Client(trust_env=False) as browser:
-            entered = browser.get(login)
-            page = browser.get(str(http.base_url))
-        asked = http.post("/api/v1/turns", json={"text": "hi"}).json()
-        with http.stream("GET", asked["events"]) as stream:
-            text = ""
-            for piece in stream.iter_text():
-                text += piece
-                if "Half of" in text and process.poll() is None and "finished" not in text:
-                    process.send_signal(signal.SIGTERM)
-        code = process.wait(timeout=30)
+    """A signal in the middle of an answer: it is told and stored as interrupted, and so it is after a restart."""
+    half = [head(), said("Half of"), Hang()]
+    with FaultProvider(half, half, says("whole")) as provider:
+        with served(tmp_path, provider, "--port", "0") as (process, http, printed):
+            login = re.search(r"(http://\S+/login\?once=\S+)", printed)[1]
+            with httpx.Client(trust_env=False) as browser:
+                entered = browser.get(login)
+                page = browser.get(str(http.base_url))
+            asked = http.post("/api/v1/turns", json={"text": "hi"}).json()
+            said_before = [{"role": "user", "content": "hi"}]
+            question = {"model": "sill", "stream": True, "messages": said_before}
+            with (
+                http.stream("GET", asked["events"]) as stream,
+                http.stream("POST", "/v1/chat/completions", json=question) as answer,
+            ):
+                events, chunks = stream.iter_text(), answer.iter_text()
+                told, passed_on = _until_half(events), _until_half(chunks)
+                process.send_signal(signal.SIGTERM)
+                told += "".join(events)
+                passed_on += "".join(chunks)
+            code = process.wait(timeout=30)
+        with served(tmp_path, provider, "--port", "0") as (_, http, _):
+            resumed = parse(http.get(asked["events"], params={"after": "4.1"}).text)
+            turn = http.get(f"/api/v1/turns/{asked['turn']}").json()
 
-        assert (entered.status_code, page.status_code) == (303, 200)
-        assert parse(text)[-1].data["outcome"] == "cancelled"
-        assert parse(text)[-1].data["text"] == "Half of"
-        assert code == 0
+    ended = parse(told)[-1].data
+    chunks = [json.loads(line[6:]) for line in passed_on.splitlines() if line.startswith("data: {")]
+    assert (entered.status_code, page.status_code, code) == (303, 200, 0)
+    assert (ended["outcome"], ended["text"]) == ("interrupted", "Half of")
+    assert chunks[-1]["error"]["code"] == "interrupted"
+    assert passed_on.endswith("data: [DONE]\n\n")
+    assert [(e.name, e.data["text"]) for e in resumed] == [
+        ("delta", " of"),
+        ("finished", "Half of"),
+    ]
+    assert resumed[-1].data["outcome"] == "interrupted"
+    assert (turn["status"], turn["answer"]) == ("interrupted", "Half of")
+
+
+def _until_half(pieces):
+    text = ""
+    while "Half of" not in text:
+        text += next(pieces)
+    return text
 
 
 @pytest.mark.slow

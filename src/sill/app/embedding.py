@@ -1,12 +1,23 @@
-"""Who finds by meaning, as the settings want it."""
+"""Who finds by meaning, as the settings want it; and what that costs whoever asks for vectors alone."""
 
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
 from urllib.parse import urlsplit
 
 from ..adapters.embed.choice import embedder_for
-from ..ports import Embedder
+from ..core.certificate import Usage
+from ..core.cost import FREE, Price, Reserved, reserve, worst_case
+from ..core.heuristic import MARGIN, estimate
+from ..engine.money import Purse, refusal
+from ..ports import Embedder, Store
+from ..records import Attempt
 from ..settings import Settings
 
 _OPENAI = "api.openai.com"
+_HERE = "this machine"
+CATEGORY = "embedding"
 
 
 def embedder_of(settings: Settings) -> Embedder | None:
@@ -26,3 +37,57 @@ def _key(settings: Settings, wanted: str) -> str | None:
     endpoint = settings.get("base_url", str)
     host = urlsplit(endpoint).hostname if endpoint else _OPENAI
     return settings.get("api_key", str) if urlsplit(wanted).hostname == host else None
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """``tokens`` as they were billed; estimated where nobody bills them."""
+
+    vectors: list[list[float]]
+    tokens: int
+
+
+async def embed_booked(
+    store: Store, settings: Settings, embedder: Embedder, texts: Sequence[str]
+) -> Embedded:
+    """The texts' vectors, with a row in the ledger.
+
+    ``LimitReached``, before anything is sent, where they could cost more than may be spent.
+    """
+    from ..adapters.embed.endpoint import EndpointEmbedder
+    from ..adapters.models.bookkeeping import keep_books
+    from ..adapters.models.transport import AttemptEnded, AttemptStarted
+    from .seat import limits
+
+    asked = embedder if isinstance(embedder, EndpointEmbedder) else None
+    price = FREE if asked is None else _price(settings, asked.model, asked.endpoint)
+    predicted = sum(map(estimate, texts))
+    purse = Purse(store, limits(settings))
+    worst = None if price is None else worst_case(ceil(predicted * (1 + MARGIN)), 0, price)
+    is_capped = worst != 0 and not (worst is None and purse.limits.allows_unknown)
+    model, endpoint = (asked.model, asked.endpoint) if asked else (embedder.name, _HERE)
+    if is_capped:
+        decided = reserve(worst, await purse.spendings(None, 0), model, purse.limits.warn_at)
+        if not isinstance(decided, Reserved):
+            raise refusal(decided)
+    attempt = Attempt(CATEGORY, model, endpoint, predicted=predicted, reserved=worst)
+    caps = tuple(purse.caps(None).values()) if is_capped else ()
+    report, id = keep_books(store, attempt, price, caps), secrets.token_hex(8)
+    await report(AttemptStarted(id, 1, endpoint))
+    outcome, usage = "failed", None
+    try:
+        if asked is not None:
+            vectors, billed = await asked.billed(texts)
+        else:
+            vectors, billed = await embedder.embed(texts), predicted
+        outcome, usage = "complete", Usage(billed, 0) if billed is not None else None
+    finally:
+        await report(AttemptEnded(id, 1, endpoint, outcome, usage=usage))
+    return Embedded(vectors, predicted if billed is None else billed)
+
+
+def _price(settings: Settings, model: str, endpoint: str) -> Price | None:
+    from ..adapters.models.endpoints import parse_endpoint
+    from ..adapters.models.prices import find_price
+
+    return find_price(model, parse_endpoint(endpoint), settings.prices())

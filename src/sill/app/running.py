@@ -8,8 +8,8 @@ is left.
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 
@@ -20,6 +20,7 @@ from ..engine.streams import Stop
 from ..errors import SillError
 
 MOST_TURNS = 100  # in flight at once
+MOST_READERS = 100  # of one turn
 KEEP_SECONDS = 120.0  # an ended turn is still there for readers that lost their connection
 TEXTS_PER_SECOND = 20
 # Seconds between two pieces of text for a reader. A model that is slow enough is not slowed down further.
@@ -209,6 +210,8 @@ class Turns:
     observers: list[Callable[[Running, Told], None]] = field(default_factory=list)
     _by_id: dict[str, Running] = field(default_factory=dict)
     _tasks: dict[asyncio.Task[None], Running] = field(default_factory=dict)
+    _guests: set[Stop] = field(default_factory=set)
+    _one_less: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def in_flight(self) -> int:
@@ -249,15 +252,20 @@ class Turns:
             raise Overloaded("the server is shutting down", 10)
         if self.in_flight >= self.most:
             raise Overloaded("too many answers are being written at once")
+        self._forget()
         running = Running(owner)
         begun: asyncio.Future[Refused | None] = asyncio.get_running_loop().create_future()
         task = asyncio.create_task(self._run(running, ask(running.stop), begun))
         self._tasks[task] = running
-        task.add_done_callback(lambda done: self._tasks.pop(done, None))
+        task.add_done_callback(self._gone)
         refused = await asyncio.shield(begun)
         if refused is None and (here := begun_here.get()) is not None:
             here.append(running)
         return running if refused is None else refused
+
+    def _gone(self, task: asyncio.Task[None]) -> None:
+        self._tasks.pop(task, None)
+        self._one_less.set()
 
     async def _run(
         self,
@@ -293,10 +301,22 @@ class Turns:
                 begun.set_exception(SillError("the turn ended before it began"))
             running.end(self.clock())
 
+    @contextmanager
+    def guest(self, stop: Stop) -> Iterator[None]:
+        """An answer that is no turn and lives as long as its request; ``stop`` is set when it has to end."""
+        if self.is_closing:
+            raise Overloaded("the server is shutting down", 10)
+        self._guests.add(stop)
+        try:
+            yield
+        finally:
+            self._guests.discard(stop)
+            self._one_less.set()
+
     def hurry(self) -> None:
         """Interrupt whatever is in flight, for everybody."""
-        for running in self._tasks.values():
-            running.stop.interrupt()
+        for stop in (*(running.stop for running in self._tasks.values()), *self._guests):
+            stop.interrupt()
 
     def _forget(self) -> None:
         old = self.clock() - KEEP_SECONDS
@@ -307,8 +327,11 @@ class Turns:
     async def wind_down(self, grace: float) -> None:
         """Start no more; wait for those in flight, and stop them when the time is over."""
         self.is_closing = True
-        if self._tasks and grace > 0:
-            await asyncio.wait(self._tasks, timeout=grace)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(grace):
+                while self._tasks or self._guests:
+                    self._one_less.clear()
+                    await self._one_less.wait()
         for running in self._tasks.values():
             running.take(Notice("the server is shutting down; what came is kept", "warning"))
         self.hurry()

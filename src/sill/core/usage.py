@@ -119,6 +119,20 @@ def plan_json(plan: Plan) -> str:
     )
 
 
+def traced(plan: str, trace: str) -> str:
+    """The plan as ``plan_json`` wrote it, with the name that whoever asked has for the turn."""
+    if not trace:
+        return plan
+    fields = {**json.loads(plan), "trace": trace}
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+
+
+def trace_of(plan: str) -> str:
+    """What ``traced`` has put in; nothing where it did not."""
+    found = json.loads(plan).get("trace", "") if plan else ""
+    return found if isinstance(found, str) else ""
+
+
 def plan_from_json(text: str) -> Plan:
     """What ``plan_json`` wrote; ``hidden`` is empty."""
     fields = json.loads(text)

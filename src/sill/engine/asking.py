@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from ..core.messages import Epoch
+from ..core.usage import traced
 from ..ports import Closing, History, Opening, Store
 from .prepare import Question
 from .streams import Stop
@@ -56,7 +57,8 @@ class Asking:
         if self.chat is None:
             self.chat = await self.store.new_chat(self.workspace)
             self.is_new = True
-        opening = replace(opening, instead_of=self.question.instead_of)
+        plan = traced(opening.plan, self.question.trace)
+        opening = replace(opening, instead_of=self.question.instead_of, plan=plan)
         self.turn = await self.store.begin(self.chat, opening)
         return self.chat, self.turn
 

@@ -16,7 +16,7 @@ from ..core.ops import Op, Problem
 from ..core.proposal import Proposal, base_fingerprints
 from ..core.reply import Format, explain, instructions, proposal_from, repair_message
 from ..core.request import ChatRequest, JsonFormat, WireMessage
-from ..core.usage import plan_json
+from ..core.usage import plan_json, traced
 from ..errors import LimitReached, Overflow, ProviderError, TurnInProgress, Unsupported
 from ..ports import Closing, History, Model, Opening
 from ..records import Attempt, StoredProposal
@@ -211,7 +211,7 @@ class Editor:
         store = self.chat.store
         place = asking.chat or await store.new_chat(self.chat.workspace)
         try:
-            id = await store.begin(place, self._opening(ready.prepared))
+            id = await store.begin(place, self._opening(ready.prepared, asking.wish))
         except TurnInProgress as error:
             return EditReply("busy", str(error), chat=place)
         turn = _Turn(place, id, asking.chat is None, self.chat.clock(), (*asking.vain, id))
@@ -331,14 +331,14 @@ class Editor:
 
     # --- After it --------------------------------------------------------------------------------
 
-    def _opening(self, ready: Prepared) -> Opening:
+    def _opening(self, ready: Prepared, wish: Wish) -> Opening:
         return Opening(
             messages=ready.messages,
             model=self.chat.model.name,
             endpoint=self.chat.model.endpoint,
             certificate=ready.certificate,
             epoch=ready.plan.epoch,
-            plan=plan_json(ready.plan),
+            plan=traced(plan_json(ready.plan), wish.trace),
             request=self.chat.wire(ready.request),
         )
 

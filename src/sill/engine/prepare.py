@@ -72,6 +72,7 @@ class Question:
     linked: tuple[str, ...] = ()
     shares: tuple[tuple[str, float], ...] = ()
     pinned: tuple[str, ...] = ()  # paths of documents that the user wants to stay
+    trace: str = ""  # the caller's own name for it, kept with the turn
 
 
 @dataclass(frozen=True, slots=True)

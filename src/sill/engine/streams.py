@@ -4,8 +4,11 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ..ports import Ended, ModelEvent, TextDelta
+
+T = TypeVar("T")
 
 
 class Stop(asyncio.Event):
@@ -38,9 +41,7 @@ async def collect(stop: asyncio.Event | None, events: AsyncIterator[ModelEvent])
     return Whole(text, ended)
 
 
-async def until(
-    stop: asyncio.Event | None, events: AsyncIterator[ModelEvent]
-) -> AsyncGenerator[ModelEvent, None]:
+async def until(stop: asyncio.Event | None, events: AsyncIterator[T]) -> AsyncGenerator[T, None]:
     """``events`` until they end, ``stop`` is set or the task is cancelled; then they are closed at once."""
     waiting = _Waiting()
     stopped = asyncio.ensure_future((stop or asyncio.Event()).wait())
@@ -71,7 +72,7 @@ class _Waiting:
             self._is_cut = True
             self._task.cancel()
 
-    async def for_next(self, events: AsyncIterator[ModelEvent]) -> ModelEvent | None:
+    async def for_next(self, events: AsyncIterator[T]) -> T | None:
         """The next one; None after the last one, and where the waiting was cut."""
         task = self._task = asyncio.current_task()
         assert task is not None

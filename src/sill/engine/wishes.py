@@ -10,6 +10,7 @@ from .prepare import Prepared
 class Wish:
     instruction: str
     scope: Scope
+    trace: str = ""  # the caller's own name for it, kept with the turn
 
 
 def by_priority(scope: Scope) -> list[tuple[str, str | None]]:

@@ -1,8 +1,8 @@
 """The editor's conversation: one for each tool, about files that the editor holds itself."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
@@ -13,9 +13,10 @@ from ..app.build import App
 from ..app.running import Failed, Interrupted, Mark, Running
 from ..app.service import EDITOR, Desk
 from ..core.documents import Document
+from ..core.usage import trace_of
 from ..engine.events import Delta, Finished, Notice, Refused, Started, Thought, ToolUsed
 from ..engine.prepare import Question
-from ..errors import ProviderError, SettingsError, SillError
+from ..errors import ProviderError, SettingsError, SillError, TurnInProgress, UsageError
 from ..ports import StoredTurn
 from . import convert
 from .depend import TheDesk, contributor
@@ -47,16 +48,9 @@ async def chat(
     app = await capability(desk, "chat", _DISABLED, EDITOR)
     if isinstance(app, EditorDone):
         return EventStream(_only(app), headers)
-    thread = await _room(desk, tool_id)
-    is_new = thread is None
-    if thread is None:
-        thread = await desk.store.new_chat(workspace_of(tool_id))
-    try:
-        running = await begin(desk, app, thread, _question(body))
-    except BaseException:
-        if is_new:  # nothing was said in it
-            await asyncio.shield(desk.store.delete_chat(thread))
-        raise
+    await _make_room(desk, tool_id)
+    async with conversation(desk, tool_id) as thread:
+        running = await begin(desk, app, thread, _question(body, correlation))
     if body.base_version_id is not None:
         await desk.store.change_chat(thread, title=body.base_version_id)
     return EventStream(_told(running, correlation), headers)
@@ -67,10 +61,11 @@ def workspace_of(tool_id: str) -> str:
     return f"editor:{tool_id}"
 
 
-def _question(body: EditorChatRequest) -> Question:
+def _question(body: EditorChatRequest, trace: str) -> Question:
     files = body.virtual_files or {}
     order = sorted(files, key=lambda path: path != body.active_file)
-    return Question(body.message, tuple(Document(path, files[path]) for path in order))
+    documents = tuple(Document(path, files[path]) for path in order)
+    return Question(body.message, documents, trace=trace)
 
 
 async def capability(desk: Desk, profile: str, disabled: str, name: str = "") -> App | EditorDone:
@@ -89,8 +84,34 @@ def reason_code(error: SillError) -> str:
     return "unreachable" if isinstance(error, ProviderError) else "unavailable"
 
 
-async def _room(desk: Desk, tool_id: str) -> str | None:
-    """The tool's chat, if it has one. A turn whose reader has gone gives way to the new question."""
+@asynccontextmanager
+async def conversation(desk: Desk, tool_id: str) -> AsyncIterator[str]:
+    """The tool's one chat. One that is made for this and in which nothing was said is taken away again."""
+    store, workspace = desk.store, workspace_of(tool_id)
+    found = await store.latest_chat(workspace)
+    made = None if found is not None else await store.new_chat(workspace)
+    if made is not None:
+        # Two first questions at the same moment make two chats; the older one is the tool's.
+        all_made = await store.chats(workspace)
+        found = min(all_made, key=lambda chat: (chat.created_ms, chat.id)).id
+        if found != made:
+            await store.delete_chat(made)
+    assert found is not None
+    try:
+        yield found
+    finally:
+        if found == made:
+            await asyncio.shield(_tidy(desk, found))
+
+
+async def _tidy(desk: Desk, chat: str) -> None:
+    if not await desk.store.turns(chat, 1):
+        with suppress(TurnInProgress, UsageError):  # somebody else speaks in it
+            await desk.store.delete_chat(chat)
+
+
+async def _make_room(desk: Desk, tool_id: str) -> None:
+    """A turn whose reader has gone gives way to the new question."""
     thread = await desk.store.latest_chat(workspace_of(tool_id))
     running = desk.turns.in_chat(desk.owner, thread) if thread is not None else None
     if running is not None and not running.readers:
@@ -102,7 +123,6 @@ async def _room(desk: Desk, tool_id: str) -> str | None:
                         pass
             except TimeoutError:
                 pass  # the store says that it is busy
-    return thread
 
 
 async def _only(done: EditorDone) -> AsyncGenerator[bytes, None]:
@@ -196,6 +216,7 @@ async def _messages(desk: Desk, turn: StoredTurn) -> list[EditorMessage]:
             content=text,
             created_at=datetime.fromtimestamp(turn.started_ms / 1000, UTC).isoformat(),
             status=status,
+            correlation_id=trace_of(turn.plan) or None,
             failure_outcome=(turn.outcome or turn.status) if status == "failed" else None,
         )
         for role, text in said

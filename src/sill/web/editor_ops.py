@@ -14,10 +14,11 @@ from ..core.ops import Op, Problem, Span, op_body, read_op
 from ..core.proposal import Preview, Proposal, base_fingerprints, preview, propose
 from ..engine.edit import EditReply, Wish
 from ..engine.proposals import Kept, read, written
+from ..engine.streams import Stop
 from ..records import StoredProposal
 from .answers import Rejected, not_found
 from .depend import TheDesk, contributor
-from .editor import capability, workspace_of
+from .editor import capability, conversation, workspace_of
 from .schemas.editor import (
     ApplyReply,
     ApplyRequest,
@@ -56,7 +57,7 @@ async def edit_ops(
             code=app.code,
             correlation_id=correlation,
         )
-    reply = await _ask(desk, body)
+    reply = await _ask(desk, body, correlation)
     if reply.outcome == "busy":
         raise Rejected(409, "busy", reply.message)
     measure(
@@ -76,20 +77,17 @@ async def edit_ops(
         outcome=reply.outcome,
         code=None if is_on else "disabled",
         correlation_id=correlation,
+        notices=list(reply.notices),
     )
 
 
-async def _ask(desk: Desk, body: EditOpsRequest) -> EditReply:
-    """In the tool's own conversation; one that was made for this and not used is taken away again."""
-    store, workspace = desk.store, workspace_of(body.tool_id)
-    editor = await desk.editor()
-    thread = await store.latest_chat(workspace)
-    fresh = None if thread is not None else await store.new_chat(workspace)
-    try:
-        return await editor.ask(thread or fresh, Wish(body.message, scope_of(body)))
-    finally:
-        if fresh is not None and not await store.turns(fresh, 1):
-            await store.delete_chat(fresh)
+async def _ask(desk: Desk, body: EditOpsRequest, trace: str) -> EditReply:
+    """In the tool's own conversation."""
+    editor, stop = await desk.editor(), Stop()
+    wish = Wish(body.message, scope_of(body), trace)
+    async with conversation(desk, body.tool_id) as thread:
+        with desk.turns.guest(stop):
+            return await editor.ask(thread, wish, stop)
 
 
 @router.post("/edit-ops/preview")

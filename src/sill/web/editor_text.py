@@ -1,20 +1,18 @@
 """Text at the cursor, and another text for a selection. Nothing of it is stored but what it cost."""
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from ..app.complete import TextProfile
 from ..app.service import Desk
 from ..engine.complete import Spot, Suggested
+from ..engine.streams import Stop
 from ..engine.writing import Writing
 from ..errors import SillError
 from .depend import TheDesk, contributor
 from .editor import reason_code
 from .schemas.editor import CompletionReply, CompletionRequest, SuggestReply, SuggestRequest
+from .stream import while_connected
 from .tracing import correlation_id, measure
 
 router = APIRouter(prefix="/api/v1/editor", tags=["editor"], dependencies=[contributor])
@@ -36,8 +34,10 @@ async def complete(
             message=str(writer),
         )
     spot = Spot(body.active_file, body.prefix, body.suffix)
-    async with while_connected(request) as stop:
-        found = await writer.complete(spot, stop)
+    stop = Stop()
+    with desk.turns.guest(stop):
+        async with while_connected(request, stop):
+            found = await writer.complete(spot, stop)
     _measured(request, response, writer, found, spot)
     is_on = found.outcome != "disabled"
     return CompletionReply(
@@ -46,6 +46,7 @@ async def complete(
         outcome=found.outcome,
         code=None if is_on else "disabled",
         message=found.message,
+        notices=list(found.notices),
     )
 
 
@@ -65,8 +66,10 @@ async def suggest(
             message=str(writer),
         )
     spot = Spot(body.active_file, body.prefix, body.suffix, body.selection)
-    async with while_connected(request) as stop:
-        found = await writer.suggest(body.instruction, spot, stop=stop)
+    stop = Stop()
+    with desk.turns.guest(stop):
+        async with while_connected(request, stop):
+            found = await writer.suggest(body.instruction, spot, stop=stop)
     _measured(request, response, writer, found, spot, instruction_chars=len(body.instruction))
     is_on = found.outcome != "disabled"
     return SuggestReply(
@@ -75,6 +78,7 @@ async def suggest(
         outcome=found.outcome,
         code=None if is_on else "disabled",
         message=found.message,
+        notices=list(found.notices),
     )
 
 
@@ -103,22 +107,3 @@ def _measured(
         selection_chars=len(spot.selection),
         **more,
     )
-
-
-@asynccontextmanager
-async def while_connected(request: Request) -> AsyncIterator[asyncio.Event]:
-    """An event that is set when the caller hangs up."""
-    stop = asyncio.Event()
-
-    async def watch() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-        stop.set()
-
-    watching = asyncio.create_task(watch())
-    try:
-        yield stop
-    finally:
-        watching.cancel()
-        with suppress(asyncio.CancelledError):
-            await watching

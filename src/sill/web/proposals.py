@@ -15,6 +15,7 @@ from ..core.proposal import FilePreview, Merge, Preview, base_fingerprints, prev
 from ..engine.edit import Wish
 from ..engine.proposals import Kept as KeptBody
 from ..engine.proposals import read
+from ..engine.streams import Stop
 from ..errors import FileRefused
 from ..records import StoredProposal
 from . import convert
@@ -55,7 +56,9 @@ async def propose(desk: TheDesk, body: Propose) -> Proposed:
         raise Rejected(422, "invalid", "lines: the first one is after the last one")
     scope = await asyncio.to_thread(read_scope, desk.folder, body.files, lines, most)
     editor = await desk.editor()
-    reply = await editor.ask(body.chat, Wish(body.instruction, scope))
+    stop = Stop()
+    with desk.turns.guest(stop):
+        reply = await editor.ask(body.chat, Wish(body.instruction, scope), stop)
     if reply.outcome == "busy":
         raise Rejected(409, "busy", reply.message)
     found = preview(reply.proposal) if reply.proposal is not None else None
@@ -71,6 +74,7 @@ async def propose(desk: TheDesk, body: Propose) -> Proposed:
         certificate=convert.counted(reply.certificate),
         usage=convert.used(reply.usage),
         cost=convert.dollars(reply.cost),
+        notices=list(reply.notices),
     )
 
 

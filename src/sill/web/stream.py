@@ -3,11 +3,13 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Protocol
 
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -32,6 +34,14 @@ def sse(name: str, body: BaseModel, id: str | None = None, *, without_none: bool
     return f"{head}data: {data}\n\n".encode(errors="replace")
 
 
+class Events(Protocol):
+    """An asynchronous generator of events, or whatever closes more than one."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]: ...
+
+    async def aclose(self) -> None: ...
+
+
 class EventStream(Response):
     """Sends what ``events`` yields as it comes, with a comment where nothing comes for a while.
 
@@ -43,9 +53,7 @@ class EventStream(Response):
     ping_seconds = 15.0
     send_seconds = 30.0  # a reader who takes nothing for so long has vanished
 
-    def __init__(
-        self, events: AsyncGenerator[bytes, None], headers: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, events: "Events", headers: Mapping[str, str] | None = None) -> None:
         self.events = events
         self.status_code = 200
         self.background = None
@@ -165,3 +173,15 @@ async def _left(receive: Receive) -> None:
     """Returns when the reader has gone."""
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+@asynccontextmanager
+async def while_connected(request: Request, stop: asyncio.Event) -> AsyncIterator[None]:
+    """Within it, ``stop`` is set when the caller hangs up."""
+    watching = asyncio.ensure_future(_left(request.receive))
+    watching.add_done_callback(lambda done: None if done.cancelled() else stop.set())
+    try:
+        yield
+    finally:
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)

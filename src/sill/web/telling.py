@@ -144,6 +144,8 @@ async def stored(desk: Desk, turn: StoredTurn, mark: Mark) -> AsyncGenerator[byt
             delta = DeltaEvent(text=text[mark.text :])
             mark = Mark(len(text), mark.others)
             yield sse(delta.kind, delta, str(mark))
+        if desk.turns.is_closing:
+            return  # the turn goes on elsewhere, and so can its reader
         await asyncio.sleep(LOOK_SECONDS)
         found = await desk.store.turn(turn.id)
     if found is None:

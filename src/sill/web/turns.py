@@ -12,7 +12,7 @@ from starlette.responses import Response
 from ..adapters.vault.scan import read_inside
 from ..app.build import App
 from ..app.gather import Gathered
-from ..app.running import Mark, Running
+from ..app.running import MOST_READERS, Mark, Overloaded, Running
 from ..app.service import Desk
 from ..app.titles import question_in
 from ..core.cost import worst_case
@@ -141,6 +141,8 @@ async def events(
     if mark is None:
         raise Rejected(422, "invalid", "after: not an id of an event")
     if (running := desk.turns.find(desk.owner, turn)) is not None:
+        if running.readers >= MOST_READERS:
+            raise Overloaded("too many read along with this answer already")
         return EventStream(telling.followed(desk, running, mark))
     found = await desk.store.turn(turn)
     if found is None:
@@ -148,9 +150,7 @@ async def events(
     return EventStream(telling.stored(desk, found, mark))
 
 
-@router.post(
-    "/turns/{turn}/stop", dependencies=[contributor], responses={202: {"model": Stopped}}
-)
+@router.post("/turns/{turn}/stop", dependencies=[contributor], responses={202: {"model": Stopped}})
 async def stop(desk: TheDesk, turn: str, response: Response) -> Stopped:
     """End the answer; what came is kept. Answers when it has ended, or 202 when that takes longer."""
     running = desk.turns.find(desk.owner, turn)

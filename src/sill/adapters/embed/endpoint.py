@@ -23,15 +23,22 @@ class EndpointEmbedder:
         return f"{self.endpoint}#{self.model}"
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        return (await self.billed(texts))[0]
+
+    async def billed(self, texts: Sequence[str]) -> tuple[list[list[float]], int | None]:
+        """The vectors, and the tokens that were billed for them; None where the endpoint does not say."""
         vectors: list[list[float]] = []
+        tokens: int | None = 0
         for start in range(0, len(texts), _BATCH):
-            vectors += await self._embed(list(texts[start : start + _BATCH]))
-        return vectors
+            some, billed = await self._embed(list(texts[start : start + _BATCH]))
+            vectors += some
+            tokens = None if tokens is None or billed is None else tokens + billed
+        return vectors, tokens
 
     async def close(self) -> None:
         await self._client.aclose()
 
-    async def _embed(self, texts: list[str]) -> list[list[float]]:
+    async def _embed(self, texts: list[str]) -> tuple[list[list[float]], int | None]:
         url = self.endpoint + "/embeddings"
         try:
             # An empty string is an error at some endpoints and means nothing at any.
@@ -46,12 +53,12 @@ class EndpointEmbedder:
         if response.status_code != 200:
             raise self._refusal(response.status_code)
         try:
-            vectors = _vectors(response.json(), len(texts))
+            answer = response.json()
+            return _vectors(answer, len(texts)), _billed(answer)
         except (ValueError, KeyError, TypeError, IndexError):
             raise BadAnswer(
                 "the embedding endpoint's answer cannot be read", endpoint=self.endpoint
             ) from None
-        return vectors
 
     def _refusal(self, status: int) -> BadAnswer | KeyRefused | ModelMissing:
         if status in (401, 403):
@@ -76,3 +83,11 @@ def _vectors(answer: Any, count: int) -> list[list[float]]:
     if any(value - value != 0 for vector in vectors for value in vector):
         raise ValueError("a vector that is not made of numbers")
     return vectors
+
+
+def _billed(answer: Any) -> int | None:
+    match answer:
+        case {"usage": {"prompt_tokens": int(tokens)}} if tokens >= 0:
+            return tokens
+        case _:
+            return None

@@ -5,8 +5,9 @@ call parses. The official client libraries end normally on half an answer; this 
 """
 
 import json
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...core.certificate import Usage
@@ -15,6 +16,7 @@ from ...core.messages import ToolCall
 from ...core.usage_shapes import read_usage
 from ...ports import Ended, ModelEvent, ReasoningDelta, TextDelta, ToolCallDelta
 
+_HALF, _HIGH = re.compile("[\\ud800-\\udfff]"), re.compile("[\\ud800-\\udbff]")
 _FINISHED = frozenset({"stop", "tool_calls", "function_call"})
 _UNFINISHED = {
     "length": "the reply reached its token limit",
@@ -43,6 +45,9 @@ class Assembly:
         self._optional = finish_reason_optional
         self._calls: list[_Call] = []
         self._by_index: dict[int, int] = {}
+        self._halves: dict[
+            type[ModelEvent], str
+        ] = {}  # of a surrogate pair, by what they belong to
 
     def add(self, chunk: object) -> list[ModelEvent]:
         """What this chunk (or whole, unstreamed completion) adds to the reply."""
@@ -61,12 +66,27 @@ class Assembly:
                 events += self._take_choice(choice)
         self.has_spoken = self.has_spoken or bool(events)
         self.spoke_on = self.spoke_on or (was_finished and bool(events))
-        return events
+        is_text = not self._halves and all(map(_is_text, events))
+        return events if is_text else self._mended(events)
+
+    def _mended(self, events: list[ModelEvent]) -> list[ModelEvent]:
+        """The same as Unicode text: a half of a surrogate pair waits for the other one, which may come next."""
+        mended: list[ModelEvent] = []
+        for event in events:
+            if isinstance(event, TextDelta | ReasoningDelta):
+                text = self._halves.pop(type(event), "") + event.text
+                if _HIGH.match(text[-1:]):
+                    text, self._halves[type(event)] = text[:-1], text[-1]
+                event = replace(event, text=mended_text(text))
+                if not text:
+                    continue
+            mended.append(event)
+        return mended
 
     def end(self, cut: Fault | None = None) -> Ended:
         """The verdict. ``cut`` says why the bytes ended early, if they did."""
         calls = tuple(
-            ToolCall(call.id or f"call_{number}", call.name, "".join(call.arguments))
+            ToolCall(call.id or f"call_{number}", call.name, mended_text("".join(call.arguments)))
             for number, call in enumerate(self._calls)
         )
         reason = self._why_incomplete(cut)
@@ -185,6 +205,18 @@ def _parts(content: list[Any]) -> list[ModelEvent]:
 
 def _said(fault: Fault) -> str:
     return f": {fault.said}" if fault.said else ""
+
+
+def _is_text(event: ModelEvent) -> bool:
+    """Whether it is whole characters, as nearly every piece of every answer is."""
+    return not isinstance(event, TextDelta | ReasoningDelta) or not _HALF.search(event.text)
+
+
+def mended_text(text: str) -> str:
+    """Text that can be stored and sent: two halves of a pair are one character, a lone one is replaced."""
+    if not _HALF.search(text):
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _string(value: object) -> str:

@@ -115,18 +115,18 @@ async def streamed(
     """The answer as server-sent events. What goes wrong on the way is an event, too, and ends it."""
     said = Said()
     yield _chunk(head, {"role": "assistant", "content": ""})
-    async for event in events:
-        said = _after(said, event)
-        match event:
-            case TextDelta(text=text):
-                yield _chunk(head, {"content": text})
-            case ReasoningDelta(text=text):
-                yield _chunk(head, {"reasoning_content": text})
-            case ToolCallDelta() | Ended():
-                pass  # calls are passed on whole, once they are known to be
-            case never:
-                assert_never(never)
     try:
+        async for event in events:
+            said = _after(said, event)
+            match event:
+                case TextDelta(text=text):
+                    yield _chunk(head, {"content": text})
+                case ReasoningDelta(text=text):
+                    yield _chunk(head, {"reasoning_content": text})
+                case ToolCallDelta() | Ended():
+                    pass  # calls are passed on whole, once they are known to be
+                case never:
+                    assert_never(never)
         reason = said.finish_reason
     except Failure as failure:
         yield _event(failure.body)

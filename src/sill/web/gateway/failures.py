@@ -58,6 +58,10 @@ def too_long(over: OverBudget) -> Failure:
     return Failure(400, refusal(over), "context_length_exceeded", param="messages")
 
 
+def interrupted() -> Failure:
+    return Failure(503, "the server was stopped before the answer ended", "interrupted", wait=10)
+
+
 def failure_of(error: SillError) -> Failure:
     """What an error of ours is called by OpenAI."""
     words = str(error)

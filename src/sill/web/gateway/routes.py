@@ -7,13 +7,15 @@ from contextlib import aclosing
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 
 from ...adapters.tokens.ids import token_ids
+from ...app.embedding import embed_booked
 from ...app.gateway import Gateways, chat_of, only
-from ...core.heuristic import estimate
+from ...app.running import Turns
 from ...core.plan import OverBudget
 from ...engine.relay import Begun
+from ...engine.streams import Stop, until
 from ...ports import ModelEvent
 from ..depend import TheDesk, TheService, contributor
 from ..identity import who
@@ -31,8 +33,9 @@ from ..schemas.openai import (
     TokenizeRequest,
     Tokens,
 )
+from ..stream import EventStream, while_connected
 from .answer import Head, streamed, whole
-from .failures import Failure, OpenAIRoute, too_long
+from .failures import Failure, OpenAIRoute, interrupted, too_long
 from .parse import order_of
 
 MOST_TEXTS = 2_048  # of one embeddings request
@@ -73,32 +76,32 @@ router = APIRouter(
     responses={200: {"content": {"text/event-stream": {}}}},
 )
 async def chat_completions(
-    wanted: ChatCompletionRequest, desk: TheDesk, gateways: TheGateways
+    request: Request, wanted: ChatCompletionRequest, desk: TheDesk, gateways: TheGateways
 ) -> Response:
     """An answer, whole or streamed. The messages are planned so that they fit the model's window."""
     order, notes = order_of(wanted)
-    relay = await gateways.relay(desk)
-    events = relay.answer(order, only=await only(relay, wanted.model))
-    answering = _answering(gateways, measured(events))
-    first = await anext(answering)
-    match first:
-        case OverBudget():
-            await answering.aclose()
-            raise too_long(first)
-        case Begun():
-            head = Head(first, tuple(notes))
-        case _:
-            raise AssertionError("an answer begins before it goes on")
-    if wanted.stream:
-        with_usage = wanted.stream_options is not None and wanted.stream_options.include_usage
-        return StreamingResponse(
-            _closing(streamed(head, _spoken(answering), with_usage=with_usage), answering),
-            media_type="text/event-stream",
-            headers=head.headers | {"x-accel-buffering": "no"},
-        )
-    async with aclosing(answering):
-        completion = await whole(head, _spoken(answering))
-    return JSONResponse(completion.model_dump(), headers=head.headers)
+    relay, stop = await gateways.relay(desk), Stop()
+    events = measured(relay.answer(order, only=await only(relay, wanted.model)))
+    answering = _answering(gateways, desk.turns, stop, events)
+    async with while_connected(request, stop):
+        first = await anext(answering, None)
+        match first:
+            case None:
+                raise interrupted()
+            case OverBudget():
+                await answering.aclose()
+                raise too_long(first)
+            case Begun():
+                head = Head(first, tuple(notes))
+            case _:
+                raise AssertionError("an answer begins before it goes on")
+        if not wanted.stream:
+            async with aclosing(answering):
+                completion = await whole(head, _spoken(answering, stop))
+            return JSONResponse(completion.model_dump(), headers=head.headers)
+    with_usage = wanted.stream_options is not None and wanted.stream_options.include_usage
+    chunks = streamed(head, _spoken(answering, stop), with_usage=with_usage)
+    return EventStream(_Chunks(chunks, answering), head.headers)
 
 
 @router.get("/v1/models")
@@ -126,8 +129,8 @@ async def model(model: str, desk: TheDesk, gateways: TheGateways) -> ModelCard:
 
 
 @router.post("/v1/embeddings", dependencies=[contributor])
-async def embeddings(wanted: EmbeddingRequest, service: TheService) -> EmbeddingList:
-    """Vectors from the embedder that searches the notes."""
+async def embeddings(wanted: EmbeddingRequest, service: TheService, desk: TheDesk) -> EmbeddingList:
+    """Vectors from the embedder that searches the notes; what they cost is in the ledger of whoever asks."""
     embedder = service.vault.embedder
     if embedder is None:
         reason = "no embedder is configured; `sill index --semantic` fetches one"
@@ -136,11 +139,12 @@ async def embeddings(wanted: EmbeddingRequest, service: TheService) -> Embedding
     if not 0 < len(texts) <= MOST_TEXTS:
         reason = f"between 1 and {MOST_TEXTS} texts are taken at once"
         raise Failure(400, reason, "invalid_request", param="input")
-    vectors = await embedder.embed(texts)
+    embedded = await embed_booked(desk.store, desk.settings, embedder, texts)
+    vectors = embedded.vectors
     if wanted.dimensions not in (None, len(vectors[0])):
         reason = f"the embedder has {len(vectors[0])} dimensions"
         raise Failure(400, reason, "unsupported", param="dimensions")
-    tokens = sum(map(estimate, texts))
+    tokens = embedded.tokens
     return EmbeddingList(
         data=[
             Embedding(index=at, embedding=_encoded(vector, wanted.encoding_format))
@@ -165,32 +169,42 @@ async def tokenize(wanted: TokenizeRequest, desk: TheDesk, gateways: TheGateways
 
 
 async def _answering(
-    gateways: Gateways, events: AsyncGenerator[Begun | OverBudget | ModelEvent, None]
+    gateways: Gateways,
+    turns: Turns,
+    stop: Stop,
+    events: AsyncGenerator[Begun | OverBudget | ModelEvent, None],
 ) -> AsyncGenerator[Begun | OverBudget | ModelEvent, None]:
-    with gateways.stream():
-        async with aclosing(events):
-            async for event in events:
+    """The answer, until it ends, its reader has gone or the server stops."""
+    with gateways.stream(), turns.guest(stop):
+        async with aclosing(until(stop, events)) as spoken:
+            async for event in spoken:
                 yield event
 
 
 async def _spoken(
-    events: AsyncIterator[Begun | OverBudget | ModelEvent],
+    events: AsyncIterator[Begun | OverBudget | ModelEvent], stop: Stop
 ) -> AsyncGenerator[ModelEvent, None]:
     async for event in events:
         if not isinstance(event, Begun | OverBudget):
             yield event
+    if stop.is_interrupt:
+        raise interrupted()
 
 
-async def _closing(
-    chunks: AsyncGenerator[bytes, None], answering: AsyncGenerator[Any, None]
-) -> AsyncGenerator[bytes, None]:
-    """The chunks; when the client is gone, so is the call to the model."""
-    try:
-        async for chunk in chunks:
-            yield chunk
-    finally:
-        await chunks.aclose()
-        await answering.aclose()
+class _Chunks:
+    """The chunks; when they are closed, so is the call to the model, whether one of them was read or not."""
+
+    def __init__(
+        self, chunks: AsyncGenerator[bytes, None], answering: AsyncGenerator[Any, None]
+    ) -> None:
+        self._chunks, self._answering = chunks, answering
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._chunks
+
+    async def aclose(self) -> None:
+        await self._chunks.aclose()
+        await self._answering.aclose()
 
 
 def _encoded(vector: list[float], form: str) -> list[float] | str:

@@ -7,6 +7,9 @@ from pydantic import Field, StrictInt, model_validator
 from .common import Message, Name, Text, Wire
 
 MOST_FILES = 200
+Notices = Annotated[
+    list[str], Field(description="what happened on the way, such as another model being asked")
+]
 VirtualFiles = Annotated[dict[Name, Text], Field(max_length=MOST_FILES)]
 
 
@@ -103,6 +106,7 @@ class EditOpsReply(Wire):
     outcome: str = Field(description="proposed, nothing, over_budget, invalid, disabled, …")
     code: str | None = Field(default=None, description="why it is not enabled")
     correlation_id: str
+    notices: Notices = Field(default_factory=list)
 
 
 class PreviewRequest(EditScope):
@@ -179,6 +183,7 @@ class CompletionReply(Wire):
     outcome: str
     code: str | None = None
     message: str = ""
+    notices: Notices = Field(default_factory=list)
 
 
 class SuggestRequest(Wire):
@@ -197,3 +202,4 @@ class SuggestReply(Wire):
     outcome: str
     code: str | None = None
     message: str = ""
+    notices: Notices = Field(default_factory=list)

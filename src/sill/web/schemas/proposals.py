@@ -165,6 +165,7 @@ class Proposed(Wire):
     certificate: Counted | None = None
     usage: Used | None = None
     cost: Dollars = None
+    notices: list[str] = Field(default_factory=list, description="what happened on the way")
 
 
 class FileChange(Wire):
