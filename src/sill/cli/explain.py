@@ -26,6 +26,7 @@ from .screen import json_text, plain
 @click.option(
     "--request",
     "number",
+    metavar="N",
     type=click.IntRange(min=1),
     help="The request of a turn with tools, from 1; the last one if it is not given.",
 )
