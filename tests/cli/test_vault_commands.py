@@ -104,6 +104,29 @@ def test_search_prints_where_and_why(sill):
     assert out == "sub/Pot.md:1-1  (text 1)\n    Pots hold tea. Tea\n"
 
 
+def test_a_result_is_shown_where_the_words_are(sill):
+    assert sill("search", "gone", "--mode", "text")[1].splitlines() == [
+        "Tea.md:4-7  Tea  (text 1)",
+        "    … Pot and gone. code",
+    ]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["tea", "-gone"], id="as a word"),
+        pytest.param(["tea -gone"], id="inside the question"),
+        pytest.param(["-n5", "tea", "-gone"], id="beside an option"),
+        pytest.param(["tea", "-gone", "-n", "5"], id="before an option"),
+        pytest.param(["--", "tea", "-gone"], id="behind two dashes"),
+    ],
+)
+def test_an_unwanted_word_is_no_option(sill, arguments):
+    code, out, _ = sill("search", "--mode", "text", *arguments)
+
+    assert (code, out) == (0, "sub/Pot.md:1-1  (text 1)\n    Pots hold tea. Tea\n")
+
+
 def test_search_as_json(sill):
     code, out, _ = sill("search", "green tea", "--json", "-n", "1", "--mode", "text")
 
@@ -113,7 +136,8 @@ def test_search_as_json(sill):
 
 
 def test_nothing_found_is_an_exit_code(sill):
-    assert sill("search", "zebra") == (1, "", "")
+    assert sill("search", "zebra") == (1, "", "sill: nothing found\n")
+    assert sill("search", "zebra", "--json")[::2] == (1, "")
 
 
 def test_searching_by_meaning_without_an_embedder_says_what_to_do(sill):
@@ -146,3 +170,12 @@ def test_the_whole_index_can_be_made_again(sill):
 
 def test_without_chats_no_document_was_used(sill):
     assert sill("references", "--json") == (0, "[]\n", "")
+    assert sill("references") == (0, "", "sill: no chat over this folder has used a document yet\n")
+
+
+def test_the_links_of_a_note_for_people(sill):
+    assert sill("links", "Pot") == (
+        0,
+        "sub/Pot.md links to\n      1  ![[Tea]]  Tea.md\nlinked from\n  Tea.md:6  [[Pot]]\nrelated\n  Tea.md\n",
+        "",
+    )

@@ -1,5 +1,6 @@
 """``sill links``: what a note links to and from, and which links lead nowhere."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -7,7 +8,7 @@ import click
 from ..adapters.vault.index import DiskVault
 from ..core.graph import BadLink, Edge, LinkReport, as_dot
 from ..errors import UsageError
-from .screen import json_text, plain
+from .screen import json_text, plain, say
 from .vault import note_path, opened, run_async, vault_option
 
 
@@ -79,18 +80,25 @@ async def _show_note(vault: DiskVault, path: str, as_json: bool) -> int:
             )
         )
         return 0
-    click.echo(plain(f"{path} links to"))
-    for edge in links.forward:
-        click.echo(
-            plain(f"  {edge.link.line:>5}  {edge.link.written}  {edge.target or '(nowhere)'}")
-        )
-    click.echo("linked from")
-    for edge in links.backward:
-        click.echo(plain(f"  {edge.source}:{edge.link.line}  {edge.link.written}"))
-    click.echo("related")
-    for other in related:
-        click.echo(plain(f"  {other}"))
+    _list(
+        f"{path} links to",
+        [
+            f"{edge.link.line:>5}  {edge.link.written}  {edge.target or '(nowhere)'}"
+            for edge in links.forward
+        ],
+    )
+    _list(
+        "linked from",
+        [f"{edge.source}:{edge.link.line}  {edge.link.written}" for edge in links.backward],
+    )
+    _list("related", related)
     return 0
+
+
+def _list(title: str, lines: Sequence[str]) -> None:
+    say(title, bold=True)
+    for line in lines or ["(nothing)"]:
+        say(f"  {line}")
 
 
 def _edge(edge: Edge) -> dict[str, object]:

@@ -9,7 +9,7 @@ from ..core.graph import Edge, as_dot
 from ..core.links import Link
 from ..core.references import Reference, carried, most_used, paths_in
 from ..ports import Store, Vault
-from .screen import json_text, plain
+from .screen import json_text, plain, tell
 from .vault import opened, run_async, vault_option
 
 
@@ -45,6 +45,8 @@ def command(top: int, dot: bool, as_json: bool, database: str | None, vault: Pat
             click.echo(
                 plain(f"{count:>6}  {path}  (in {len(chats)} chat{'s' * (len(chats) != 1)})")
             )
+        if not ranked:
+            tell("no chat over this folder has used a document yet")
     return 0
 
 

@@ -1,17 +1,33 @@
 """``sill search``: passages of the vault that bear on a question."""
 
+import re
+import textwrap
 from pathlib import Path
 
 import click
 
+from ..core.glimpse import glimpse, parted, stems
+from ..core.query import parse_query
 from ..core.rank import Hit
-from ..core.summaries import plain_text, shortened
 from ..ports import SearchMode
-from .screen import json_text, plain
+from .screen import columns, json_text, painted, tell
 from .vault import embedder_options, opened, run_async, vault_option
 
+# ``-word`` is a word that is not wanted. ``-n 5`` and ``-n5`` are the one option with a single dash.
+_UNWANTED = re.compile(r"-(?!n\d*$)[^-].*")
 
-@click.command("search")
+
+class _Words(click.Command):
+    """Takes unwanted words for words."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--" not in args:
+            unwanted = [one for one in args if _UNWANTED.fullmatch(one)]
+            args = [*(one for one in args if one not in unwanted), "--", *unwanted]
+        return super().parse_args(ctx, args)
+
+
+@click.command("search", cls=_Words)
 @click.argument("query", nargs=-1, required=True)
 @click.option(
     "--mode",
@@ -45,8 +61,11 @@ def command(
             json_text({"query": question, "mode": mode, "results": [_result(h) for h in hits]})
         )
     else:
+        asked = parse_query(question).text
         for hit in hits:
-            click.echo(plain(_shown(hit)))
+            click.echo(_shown(hit, asked))
+        if not hits:
+            tell("nothing found")
     return 0 if hits else 1
 
 
@@ -70,8 +89,14 @@ def _result(hit: Hit) -> dict[str, object]:
     }
 
 
-def _shown(hit: Hit) -> str:
-    where = f"{hit.path}:{hit.lines[0]}-{hit.lines[1]}"
-    why = ", ".join(f"{signal} {place}" for signal, place in hit.places.items())
+def _shown(hit: Hit, asked: str) -> str:
+    where = painted(hit.path, "cyan", bold=True) + painted(f":{hit.lines[0]}-{hit.lines[1]}")
     heading = f"  {' › '.join(hit.headings)}" if hit.headings else ""
-    return f"{where}{heading}  ({why})\n    {shortened(plain_text(hit.text), 160)}"
+    why = ", ".join(f"{signal} {place}" for signal, place in hit.places.items())
+    lines = textwrap.wrap(glimpse(hit.text, asked, 2 * (columns() - 8)), columns() - 4)
+    wanted = stems(asked)
+    excerpt = (
+        "".join(painted(piece, bold=is_asked) for piece, is_asked in parted(line, wanted))
+        for line in lines
+    )
+    return "\n    ".join([where + painted(heading) + painted(f"  ({why})", dim=True), *excerpt])
