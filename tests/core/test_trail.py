@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sill.core.messages import FileDelta, FileNotice, FileStamp, FileState, Message, fingerprint
-from sill.core.trail import Step, Touch, fitted, touches, trail
+from sill.core.trail import Step, Touch, by_folder, fitted, touches, trail
 
 ONE, TWO = fingerprint("one"), fingerprint("two")
 
@@ -38,10 +38,24 @@ def hidden(carries) -> Message:
             id="read by a tool",
         ),
         pytest.param([], '["old form"]', [], id="references of another form say nothing"),
+        pytest.param([], '{"path": "a", "origin": "read"}', [], id="nor does what is no list"),
+        pytest.param(
+            [], '[3, {"path": "a", "origin": "read", "fingerprint": 5}]', [Touch("a", "read", 7)], id="a state nobody knows"
+        ),
+        pytest.param(
+            [hidden(FileNotice("a", "restored", ONE))], "", [Touch("a", "sent", 7, ONE)], id="back in an earlier state"
+        ),
+        pytest.param(
+            [hidden(FileState(FileStamp("c", ONE))), Message("user", "?"), hidden(FileNotice("a", "renamed", None, "b"))],
+            "",
+            [Touch("c", "sent", 7, ONE), Touch("a", "renamed", 7), Touch("b", "named", 7, was="a")],
+            id="several",
+        ),
     ],
 )  # fmt: skip
 def test_what_a_turn_did_with_files(messages, references, expected):
     assert touches(7, messages, references) == expected
+    assert references or touches(7, messages) == expected
 
 
 def test_each_file_is_one_step_with_its_last_state_and_changed_ones_come_first():
@@ -92,6 +106,41 @@ def test_a_trail_is_fitted_by_saying_less_of_the_older_files(room, expected):
     )
 
     assert fitted(steps, [12, 12, 12], room) == expected
+
+
+@pytest.mark.parametrize(
+    "room, expected",
+    [
+        pytest.param(29, [2, 0], id="two lines"),
+        pytest.param(28, [1, 1], id="one line, one name"),
+        pytest.param(19, [1, 1], id="just so"),
+        pytest.param(18, [0, 2], id="names alone"),
+        pytest.param(15, [0, 2], id="just both"),
+        pytest.param(14, [0, 1], id="one name"),
+        pytest.param(4, [0, 1], id="just that"),
+        pytest.param(3, [0, 0], id="nothing"),
+    ],
+)
+def test_a_line_is_written_only_if_the_other_names_still_fit(room, expected):
+    # The path is 10 of a line's 21 characters: of 8 and 21 tokens the names take 4 and 11.
+    paths = ("f/" + "a" * 8, "f/" + "b" * 8)
+    steps = [Step(path, (("read", 123),)) for path in paths]
+    assert [len(step.line) for step in steps] == [21, 21]
+
+    text = fitted(steps, [8, 21], room)
+
+    names = text.split("f/: ")[-1] if "f/: " in text else ""
+    assert [text.count("read"), names.count("aaaa") // 2 + names.count("bbbb") // 2] == expected
+
+
+def test_names_stand_by_folder():
+    assert by_folder(["a", "x/b", "c", "x/d e", "y/z/f"]) == ["a, c", "x/: b, d e", "y/z/: f"]
+
+
+def test_a_deed_of_the_first_turn_is_of_the_first_turn():
+    found = [Touch("a", "read", 0), Touch("a", "sent", 3), Touch("a", "sent", 2)]
+
+    assert trail(found) == (Step("a", (("sent", 3), ("read", 0))),)
 
 
 @given(

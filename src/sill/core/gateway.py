@@ -255,11 +255,12 @@ def _text(content: object, where: str) -> str | Unplannable | Malformed:
     texts: list[str] = []
     for at, part in enumerate(content):
         match part:
-            case {"type": "text" | "input_text" | "output_text", "text": str(text)}:
+            case {"type": "text" | "input_text" | "output_text", "text": str(text)} | {
+                "type": "refusal",
+                "refusal": str(text),
+            }:
                 if not _is_unicode(text):
                     return Malformed("not Unicode text", f"{where}[{at}]")
-                texts.append(text)
-            case {"type": "refusal", "refusal": str(text)} if _is_unicode(text):
                 texts.append(text)
             case {"type": str(kind)} if kind not in ("text", "input_text", "output_text"):
                 return Unplannable(f"parts of the type `{kind[:40]}` cannot be counted")
