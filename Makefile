@@ -35,7 +35,7 @@ docs: setup
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: setup
-	@$(BIN)/python bench/run.py
+	@$(BIN)/python bench/run.py $(ARGS)
 
 coverage: setup
 	@$(BIN)/python scripts/coverage.py
