@@ -25,6 +25,7 @@ class Question:
     text: str
     answer: str
     places: tuple[Place, ...]  # what must be read, the answer last
+    about: str = ""  # the note that does not say it
 
 
 @dataclass(frozen=True)
@@ -277,7 +278,8 @@ class Made:
 
     def _unanswerable(self, name: str) -> Question:
         fact = KINDS[self.kind[name]][self.left_out[name]]
-        return Question("unanswerable", fact.asked.format(**self.values[name]), "", ())
+        asked = fact.asked.format(**self.values[name])
+        return Question("unanswerable", asked, "", (), about=self.path(name))
 
     def _place(self, name: str, sentence: str) -> Place:
         line = self.lines[name, sentence]

@@ -81,15 +81,17 @@ async def generated(
     vault = await ready(folder, cache / f"generated-{given.notes}-{given.seed}.sqlite", embedder)
     results = {}
     for mode in modes(embedder):
-        found = [(q, await ask(vault, q.text, mode, 60)) for q in questions if q.places]
+        found = [(q, await ask(vault, q.text, mode, 60)) for q in questions]
         one = [(q, hits) for q, hits in found if q.kind == "one-hop"]
         two = [(q, hits) for q, hits in found if q.kind == "two-hop"]
+        none = [(q, hits) for q, hits in found if q.kind == "unanswerable"]
         results[mode] = {
             "one-hop recall@5": share(one, lambda hits: hits[:5]),
             "one-hop at 4k": share(one, within),
             "two-hop recall@5": share(two, lambda hits: hits[:5]),
             "two-hop at 4k": share(two, within),
             "both hops at 4k": whole(two, within),
+            "unanswerable: all of its note at 4k": seen(vault, none),
         }
     columns = list(next(iter(results.values())))
     rows = [
@@ -234,6 +236,18 @@ def share(found: list[tuple[Question, list[Hit]]], cut) -> float:
 
 def whole(found: list[tuple[Question, list[Hit]]], cut) -> float:
     return sum(all(covered(q, cut(hits))) for q, hits in found) / max(1, len(found))
+
+
+def seen(vault: DiskVault, found: list[tuple[Question, list[Hit]]]) -> float:
+    """The share of notes that are read to their end: only then can somebody say that the answer is not there."""
+    rows = vault.index._connection.execute(
+        "SELECT f.path, count(*) FROM passages p JOIN files f ON f.id = p.file GROUP BY f.path"
+    )
+    passages = dict(rows)
+    read = [sum(hit.path == q.about for hit in within(hits)) for q, hits in found]
+    return sum(passages[q.about] == n for (q, _), n in zip(found, read, strict=True)) / max(
+        1, len(found)
+    )
 
 
 if __name__ == "__main__":
