@@ -116,8 +116,13 @@ def tokens(text: str) -> list[str]:
 
 def counted(phrases: Sequence[Sequence[str]], words: Sequence[str]) -> list[int]:
     """How often each phrase stands in the words."""
-    whole = f" {' '.join(words)} "
-    return [whole.count(f" {' '.join(phrase)} ") for phrase in phrases]
+    whole = _apart(words)
+    return [whole.count(_apart(phrase)) for phrase in phrases]
+
+
+def _apart(words: Sequence[str]) -> str:
+    """Each between spaces of its own, so that the end of one is not the beginning of the next."""
+    return "".join(f" {word} " for word in words)
 
 
 def ranks(

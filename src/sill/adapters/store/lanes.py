@@ -61,25 +61,30 @@ class _Bench:
     def run(self) -> None:
         """Whoever waits for the disk waits together with those who come meanwhile."""
         waiting: list[tuple[Job, Any]] = []
-        while (job := self.jobs.get()) is not None:
-            if job.alone:
-                self._settle(waiting)
-            if not job.future.cancelled():
-                try:
-                    answer = job.work()
-                except BaseException as error:
-                    _tell(job, None, spoken(self.path, error))
-                else:
-                    if job.lasting:
-                        waiting.append((job, answer))
-                    else:
-                        _tell(job, answer)
-            if waiting and (self.jobs.empty() or len(waiting) == TOGETHER):
-                self._settle(waiting)
+        # Nothing of a job is held on to while waiting for the next: it knows the lane.
+        while self._do(self.jobs.get(), waiting):
             if self.commits >= CHECKPOINT_AFTER and not waiting:
                 self._checkpoint()
             self.done += 1
-        self._settle(waiting)
+
+    def _do(self, job: Job | None, waiting: list[tuple[Job, Any]]) -> bool:
+        if job is None or job.alone:
+            self._settle(waiting)
+        if job is None:
+            return False
+        if not job.future.cancelled():
+            try:
+                answer = job.work()
+            except BaseException as error:
+                _tell(job, None, spoken(self.path, error))
+            else:
+                if job.lasting:
+                    waiting.append((job, answer))
+                else:
+                    _tell(job, answer)
+        if waiting and (self.jobs.empty() or len(waiting) == TOGETHER):
+            self._settle(waiting)
+        return True
 
     def _settle(self, waiting: list[tuple[Job, Any]]) -> None:
         problem: StoreError | None = None
