@@ -2,7 +2,8 @@
 
 import pytest
 
-from .acts import ask_and_wait, number
+from .acts import answered, ask, ask_and_wait, number
+from .conftest import opened_page
 from .site import Site
 
 pytestmark = pytest.mark.slow
@@ -79,6 +80,59 @@ def test_a_file_is_pinned_and_dropped_from_the_ledger_before_sending(page):
 
     assert shown(page, "prompt-tokens") < with_file
     page.get_by_label("Message", exact=True).fill("")
+
+
+def test_a_pinned_file_is_the_chats_in_every_browser(browser, page, site: Site, model):
+    model.says("to begin with", "Begun.")
+    ask_and_wait(page, "Something to begin with")
+    page.keyboard.press("Alt+w")
+    page.get_by_label("Message", exact=True).fill("Look at [[Rotation]]")
+    page.get_by_role("button", name="Pin Garden/Rotation.md").click()
+    page.get_by_label("Message", exact=True).fill("Look")
+    page.get_by_role("button", name="Drop Garden/Rotation.md").wait_for()
+    chat = page.evaluate("() => new URLSearchParams(location.hash.slice(1)).get('chat')")
+    assert site.get(f"/chats/{chat}/pins")["pins"] == [{"turn": None, "path": "Garden/Rotation.md"}]
+
+    with opened_page(browser, site) as other:
+        other.goto(f"{site.url}/#chat={chat}&side=window")
+        other.get_by_role("button", name="Drop Garden/Rotation.md").click()
+        other.locator("table.items a", has_text="Garden/Rotation.md").wait_for(state="detached")
+
+    assert site.get(f"/chats/{chat}/pins")["pins"] == []
+
+
+def test_files_of_a_new_chat_become_its_pins_and_one_that_is_gone_says_so(page, site: Site, model):
+    note = site.vault / "Fleeting.md"
+    note.write_text("# Fleeting\n\nhere today\n")
+    model.says("of the fleeting", "Gone.")
+    page.goto(f"{site.url}/#doc=Fleeting.md")
+    page.get_by_role("button", name="Send it with the message").click()
+    page.locator(".chips .cost").filter(has_text="+").wait_for()
+    ask_and_wait(page, "Tell me of the fleeting")
+    page.locator(".chips .cost").filter(has_text="in the window").wait_for()
+    chat = page.evaluate("() => new URLSearchParams(location.hash.slice(1)).get('chat')")
+    assert site.get(f"/chats/{chat}/pins")["pins"] == [{"turn": None, "path": "Fleeting.md"}]
+
+    note.unlink()
+    page.reload()
+    page.locator(".chips .chip.broken", has_text="Fleeting").get_by_text("deleted").wait_for()
+
+
+def test_the_meter_counts_the_answer_as_it_comes(page, model):
+    gate = model.holds("count aloud", "One two three four five. " * 40, "Six.")
+    ask(page, "Please count aloud")
+    page.locator(".meter .answered").wait_for()
+    page.keyboard.press("Alt+w")
+    row = page.locator("td[data-group=answer]")
+    row.wait_for()
+    so_far = number(row.inner_text())
+    window = shown(page, "window-tokens")
+    assert so_far > 100
+    assert sum(groups(page).values()) == window == shown(page, "group-total")
+
+    gate.set()
+    answered(page)
+    row.wait_for(state="detached")
 
 
 def test_a_second_turn_is_compared_with_the_first(page, model):

@@ -32,7 +32,7 @@ async def answered(stream, send_slowly=False, leaves_after=None):
 
 def test_an_event_is_one_line_of_minified_json():
     assert sse("delta", DeltaEvent(text="a\nb"), "3.1") == (
-        b'id: 3.1\nevent: delta\ndata: {"kind":"delta","text":"a\\nb"}\n\n'
+        b'id: 3.1\nevent: delta\ndata: {"kind":"delta","text":"a\\nb","tokens":null}\n\n'
     )
     assert sse("done", EditorDone(enabled=False, code="x"), without_none=True) == (
         b'event: done\ndata: {"enabled":false,"code":"x"}\n\n'

@@ -87,6 +87,7 @@ class Running:
     ids: list[str] = field(default_factory=list)
     chat: str = ""
     text: str = ""
+    tokens: int | None = None  # of the text when it was last counted
     is_ended: bool = False
     ended_at: float = 0.0
     readers: int = 0
@@ -99,8 +100,9 @@ class Running:
 
     def take(self, event: Told) -> None:
         match event:
-            case Delta(text=text):
+            case Delta(text=text, tokens=tokens):
                 self.text += text
+                self.tokens = tokens if tokens is not None else self.tokens
             case _:
                 if isinstance(event, Started):
                     self.ids.append(event.turn)
@@ -155,7 +157,7 @@ class Running:
             else:
                 found.append((Mark(position, number), event))
         if len(self.text) > position:
-            found.append((Mark(len(self.text), number), Delta(self.text[position:])))
+            found.append((Mark(len(self.text), number), Delta(self.text[position:], self.tokens)))
         return found
 
     async def follow(self, mark: Mark) -> AsyncGenerator[Marked, None]:

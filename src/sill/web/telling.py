@@ -76,8 +76,8 @@ def wired(event: Started | Delta | Thought | Notice | ToolUsed | Refused) -> Wir
             return StartedEvent(
                 chat=chat, turn=turn, certificate=counted, plan=convert.plan_view(plan)
             )
-        case Delta(text=text):
-            return DeltaEvent(text=text)
+        case Delta(text=text, tokens=tokens):
+            return DeltaEvent(text=text, tokens=tokens)
         case Thought(text=text):
             return ThoughtEvent(text=text)
         case Notice(text=text, level=level):

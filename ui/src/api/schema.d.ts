@@ -390,6 +390,11 @@ export interface components {
              * @default
              */
             message: string;
+            /**
+             * Notices
+             * @description what happened on the way, such as another model being asked
+             */
+            notices?: string[];
         };
         /** CompletionRequest */
         CompletionRequest: {
@@ -528,6 +533,12 @@ export interface components {
             kind: "delta";
             /** Text */
             text: string;
+            /**
+             * Tokens
+             * @description of the answer so far, when it was last counted
+             * @default null
+             */
+            tokens: number | null;
         };
         /**
          * Done
@@ -570,6 +581,11 @@ export interface components {
             code?: string | null;
             /** Correlation Id */
             correlation_id: string;
+            /**
+             * Notices
+             * @description what happened on the way, such as another model being asked
+             */
+            notices?: string[];
         };
         /** EditOpsRequest */
         EditOpsRequest: {
@@ -1748,6 +1764,11 @@ export interface components {
              * @description US dollars; null where nobody knows
              */
             cost?: number | null;
+            /**
+             * Notices
+             * @description what happened on the way
+             */
+            notices?: string[];
         };
         /**
          * Quoted
@@ -2152,6 +2173,11 @@ export interface components {
              * @default
              */
             message: string;
+            /**
+             * Notices
+             * @description what happened on the way, such as another model being asked
+             */
+            notices?: string[];
         };
         /**
          * SuggestRequest

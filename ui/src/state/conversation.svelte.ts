@@ -260,7 +260,7 @@ class Conversation {
         return false;
       case "delta":
         live.answer += event.text;
-        live.tokens = (event as { tokens?: number | null }).tokens ?? live.tokens;
+        live.tokens = event.tokens ?? live.tokens;
         return false;
       case "thought":
         live.thought += event.text;

@@ -22,6 +22,9 @@ class DeltaEvent(Wire):
 
     kind: Literal["delta"] = "delta"
     text: str
+    tokens: int | None = Field(
+        default=None, description="of the answer so far, when it was last counted"
+    )
 
 
 class ThoughtEvent(Wire):
