@@ -273,6 +273,25 @@ def test_the_history_names_each_turn_as_its_caller_does(tmp_path):
     asyncio.run(check())
 
 
+def test_two_first_questions_at_once_are_one_conversation(tmp_path):
+    async def check():
+        async with serving(tmp_path, [head(), said("slow"), Hang()]) as served:
+            asking = [
+                asyncio.create_task(_status(served.http, "/api/v1/editor/tools/new/chat"))
+                for _ in range(4)
+            ]
+            statuses = await asyncio.gather(*asking)
+            return sorted(statuses), len(await served.service.store.chats("editor:new"))
+
+    assert asyncio.run(check()) == ([200, 409, 409, 409], 1)
+
+
+async def _status(http, path):
+    """As the answer begins; whoever got it goes on reading, so that nobody may take its place."""
+    reading = http.build_request("POST", path, json={"message": "hi"})
+    return (await http.send(reading, stream=True)).status_code
+
+
 @pytest.mark.parametrize(
     "path, profile, body",
     [

@@ -305,6 +305,38 @@ def test_a_body_that_is_announced_or_comes_too_large_is_turned_away():
     assert asyncio.run(check()) == (413, 413)
 
 
+@pytest.mark.parametrize(
+    "path, query, status",
+    [
+        pytest.param("/api/v1/chats/a\0b", b"", 400, id="in the path"),
+        pytest.param("/api/v1/search", b"q=a%00b", 400, id="in the query"),
+        pytest.param("/api/v1/search", b"q=a%20b", 200, id="nowhere"),
+    ],
+)
+def test_no_database_ever_sees_a_nul_of_an_address(path, query, status):
+    async def check():
+        sent = []
+
+        async def send(message):
+            sent.append(message)
+
+        raw = [
+            (b"host", f"127.0.0.1:{PORT}".encode()),
+            (b"authorization", f"Bearer {TOKEN}".encode()),
+        ]
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": path,
+            "query_string": query,
+            "headers": raw,
+        }
+        await Guard(behind, local_rules(PORT), authenticate)(scope, None, send)
+        return sent[0]["status"]
+
+    assert asyncio.run(check()) == status
+
+
 def test_a_route_cannot_be_reached_around_the_guard():
     with pytest.raises(RuntimeError):
         who(Request({"type": "http"}))

@@ -12,6 +12,7 @@ from sill.core.certificate import Certificate
 from sill.core.messages import Epoch
 from sill.core.plan import Plan
 from sill.engine.events import Delta, Finished, Notice, Refused, Started, Thought
+from sill.engine.streams import Stop
 from sill.errors import SillError, TurnInProgress
 
 PLAN = Plan((), (), Epoch(), 0, budget(PROFILES["chat"]), False)
@@ -182,6 +183,52 @@ def test_an_ended_turn_is_forgotten_after_a_while():
         return kept, turns.find("ann", "turn")
 
     assert asyncio.run(check()) == (True, None)
+
+
+def test_turns_that_nobody_asks_for_again_are_forgotten_when_others_begin():
+    now = 0.0
+
+    async def check():
+        nonlocal now
+        turns = Turns(clock=lambda: now)
+        first = await start(turns, STARTED, FINISHED)
+        async for _ in first.follow(Mark()):
+            pass
+        await asyncio.sleep(0)  # the task ends after its last event
+        now = KEEP_SECONDS + 1
+        later = Started("chat", "later", PLAN, COUNTED)
+        await start(turns, later, FINISHED)
+        return list(turns._by_id)
+
+    assert asyncio.run(check()) == ["later"]
+
+
+def test_who_waits_for_the_end_is_told_with_the_last_event_and_once():
+    calls = []
+    running = taken([STARTED, Delta("x")])
+    running.when_over(lambda: calls.append("while it runs"))
+    assert calls == []
+
+    running.take(FINISHED)
+    running.end(1.0)
+    running.when_over(lambda: calls.append("after it"))
+
+    assert calls == ["while it runs", "after it"]
+
+
+def test_an_answer_that_is_no_turn_is_waited_for_and_then_interrupted():
+    async def check():
+        turns, quick, slow = Turns(), Stop(), Stop()
+        with turns.guest(slow):
+            with turns.guest(quick):
+                winding = asyncio.create_task(turns.wind_down(0.05))
+                await asyncio.sleep(0)
+            with pytest.raises(Overloaded), turns.guest(Stop()):
+                pass
+            await winding
+            return quick.is_set(), slow.is_interrupt
+
+    assert asyncio.run(check()) == (False, True)
 
 
 def test_a_server_that_winds_down_takes_no_more_and_stops_what_does_not_end():

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from sill.app.running import MOST_READERS
 from tests.engine.workspace import says
 from tests.models.fault_provider import DONE, Hang, Pause, finished, head, said
 from tests.web.serving import parse, serving
@@ -231,6 +232,36 @@ def test_text_comes_at_most_twenty_times_a_second_and_whole(tmp_path):
             assert texts(events) == "".join(pieces)
             assert len(deltas) <= 20 * took + 6  # a fast model is known as one after twenty pieces
             assert len(deltas) < len(pieces) / 2
+
+    asyncio.run(check())
+
+
+def test_so_many_may_read_along_and_no_more(tmp_path):
+    async def check():
+        async with serving(tmp_path, [head(), said("Half of"), Hang()]) as served:
+            asked = await served.ask("hi")
+            running = served.service.turns.find("local", asked["turn"])
+            running.readers += MOST_READERS
+            refused = await served.http.get(asked["events"])
+            running.readers -= 1
+            async with served.http.stream("GET", asked["events"]) as stream:
+                return refused.status_code, refused.headers["retry-after"], stream.status_code
+
+    assert asyncio.run(check()) == (503, "5", 200)
+
+
+def test_half_a_character_of_a_model_breaks_nothing(tmp_path):
+    """Some servers cut characters beyond the first plane in two; alone, a half can be neither sent nor stored."""
+
+    async def check():
+        broken = says("thumbs \ud83d", "\udc4d and \udfff")
+        async with serving(tmp_path, broken, says("fine")) as served:
+            asked, events = await served.said("hi")
+            _, more = await served.said("and now?", chat=asked["chat"])
+            stored = await served.http.get(f"/api/v1/turns/{asked['turn']}")
+
+            assert events[-1].data["text"] == "thumbs 👍 and \ufffd" == stored.json()["answer"]
+            assert more[-1].data["text"] == "fine"
 
     asyncio.run(check())
 

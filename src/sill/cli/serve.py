@@ -35,7 +35,8 @@ def command(port: int, no_open: bool, new_token: bool, rotate: bool, **given: An
     """Serve the folder to a browser on this machine, and to programs.
 
     Prints an address that logs one browser in, once; Enter prints another one. Only this machine can reach
-    the server. Ctrl-C lets answers that are being written end, and stops.
+    the server, unless it is for several people (--multi-user). Ctrl-C gives answers that are being written
+    five seconds to end, keeps what came of the others, and stops.
     """
     shared = taken(given)
     where = settled(given)

@@ -15,9 +15,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 _FILE = click.Path(path_type=Path)
 _OPTIONS = [
     click.option(
-        "--multi-user", is_flag=True, help="For several people, each with a name (`sill users`)."
+        "--multi-user",
+        is_flag=True,
+        help="For several people, each with a name and a password (`sill users add`).",
     ),
-    click.option("--host", default="127.0.0.1", help="With --multi-user: the address to bind."),
+    click.option(
+        "--host",
+        default="127.0.0.1",
+        show_default=True,
+        help="With --multi-user: the address to listen on.",
+    ),
     click.option(
         "--name",
         "names",
@@ -25,7 +32,9 @@ _OPTIONS = [
         metavar="HOST",
         help="With --multi-user: the name people type, such as notes.example.org.",
     ),
-    click.option("--tls-cert", type=_FILE, metavar="FILE", help="With --multi-user: certificate."),
+    click.option(
+        "--tls-cert", type=_FILE, metavar="FILE", help="With --multi-user: the certificate."
+    ),
     click.option("--tls-key", type=_FILE, metavar="FILE", help="With --multi-user: its key."),
     click.option(
         "--behind-proxy", is_flag=True, help="With --multi-user: a proxy on this machine has TLS."

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..core.access import ROLES, Role, User
-from ..errors import UsageError
+from ..errors import TurnInProgress, UsageError
 from .common import run_async, settled
 from .screen import plain
 
@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
 _DATABASE = click.option("--db", "database", metavar="PATH", help="Where chats are kept.")
 _ROLE = click.Choice(ROLES)
+LOOKS, LOOK_SECONDS = 20, 0.5
 
 
 @click.group("users")
 def command() -> None:
     """Add, list and remove the people who may use a shared server (`sill serve --multi-user`).
 
-    Viewers look; contributors also chat and edit; admins may everything.
+    Viewers look; contributors also chat and edit; admins may do everything.
     """
 
 
@@ -64,7 +65,10 @@ def list_(as_json: bool, database: str | None) -> int:
 @click.option("--with-chats", is_flag=True, help="Delete their chats, too.")
 @_DATABASE
 def remove(name: str, with_chats: bool, database: str | None) -> int:
-    """Send somebody away: their sessions and tokens end at once, on open streams within 5 seconds."""
+    """Send somebody away.
+
+    Their sessions and tokens end at once, what they are reading right now within 5 seconds.
+    """
     deleted = run_async(_remove(name, with_chats, database))
     chats = f", with {deleted} chat{'s' * (deleted != 1)}" if with_chats else ""
     click.echo(f"{plain(name)} is removed{chats}.")
@@ -164,8 +168,20 @@ async def _remove(name: str, with_chats: bool, database: str | None) -> int:
         theirs = store.as_owner(user.id)
         chats = await theirs.chats()
         for chat in chats:
-            await theirs.delete_chat(chat.id)
+            await _deleted(theirs, chat.id)
         return len(chats)
+
+
+async def _deleted(store: "Store", chat: str) -> None:
+    """A server that is writing an answer in it stops that by itself, now that nobody may read it."""
+    import asyncio
+
+    for _ in range(LOOKS):
+        with suppress(TurnInProgress):
+            await store.delete_chat(chat)
+            return
+        await asyncio.sleep(LOOK_SECONDS)
+    await store.delete_chat(chat)
 
 
 async def _change(name: str, database: str | None, **what: Any) -> None:
