@@ -40,20 +40,16 @@ def refresh(
     connection: sqlite3.Connection, root: Path, found: Scan, progress: Progress | None = None
 ) -> Changes:
     """Take in what is new or changed, forget what is gone."""
-    known = {
-        path: (size, mtime, inode)
-        for path, size, mtime, inode in connection.execute(
-            "SELECT path, size, mtime, inode FROM files"
-        )
-    }
-    changed = [
-        entry
-        for entry in found.entries
-        if known.get(entry.path) != (entry.size, entry.mtime, entry.inode)
-    ]
+    rows = connection.execute("SELECT path, kind, size, mtime, inode FROM files ORDER BY path")
+    entries: list[tuple[str, str, int, int, int]] = rows.fetchall()
+    in_bulk = bulk.is_unfinished(connection)
+    if entries == list(found.entries) and not in_bulk:
+        return Changes()
+    known = {entry[0]: entry for entry in entries}
+    changed = [entry for entry in found.entries if known.get(entry.path) != entry]
     removed = known.keys() - {entry.path for entry in found.entries}
     forget(connection, sorted(removed))
-    in_bulk = bulk.is_unfinished(connection) or bulk.pays(len(changed), len(known))
+    in_bulk = in_bulk or bulk.pays(len(changed), len(known))
     if in_bulk:
         # Whatever is taken out needs the indexes that a great many new rows come in without.
         forget(connection, [entry.path for entry in changed if entry.path in known])

@@ -6,10 +6,10 @@ link between looking and opening. Pipes, devices and sockets are never opened fo
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from .ignore import NO_RULES, Rules, is_ignored, parse_rules
 
@@ -22,28 +22,28 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def _names(names: str) -> frozenset[str]:
-    return frozenset(names.split())
+_EXTENSIONS: Mapping[Kind, str] = {
+    "markdown": "md markdown mdown mkd",
+    "code": (
+        "py pyi js mjs cjs ts tsx jsx java kt kts scala c h cc cpp cxx hh hpp cs go rs rb php pl pm lua r jl "
+        "swift m mm sh bash zsh fish ps1 bat sql html htm css scss sass less xml yaml yml toml ini cfg conf "
+        "json jsonl json5 vue svelte dart ex exs erl hrl hs elm clj cljs lisp scm el vim ml mli fs fsx nim "
+        "zig v vhd proto graphql gql tf cmake mk gradle dockerfile ipynb"
+    ),
+    "attachment": (
+        "png jpg jpeg gif webp avif svg bmp ico tif tiff heic pdf mp3 m4a wav ogg opus flac mp4 mov mkv webm "
+        "avi zip gz bz2 xz zst 7z tar rar jar whl so dylib dll exe bin o a class pyc pyo db sqlite sqlite3 "
+        "woff woff2 ttf otf eot doc docx xls xlsx ppt pptx odt ods odp epub psd ai sketch fig parquet npy npz "
+        "pt onnx gguf safetensors pkl lock map canvas base"
+    ),
+}
+_KINDS: Mapping[str, Kind] = {
+    extension: kind for kind, extensions in _EXTENSIONS.items() for extension in extensions.split()
+}
 
 
-_MARKDOWN = _names("md markdown mdown mkd")
-_CODE = _names(
-    "py pyi js mjs cjs ts tsx jsx java kt kts scala c h cc cpp cxx hh hpp cs go rs rb php pl pm lua r jl "
-    "swift m mm sh bash zsh fish ps1 bat sql html htm css scss sass less xml yaml yml toml ini cfg conf "
-    "json jsonl json5 vue svelte dart ex exs erl hrl hs elm clj cljs lisp scm el vim ml mli fs fsx nim "
-    "zig v vhd proto graphql gql tf cmake mk gradle dockerfile ipynb"
-)
-_ATTACHMENT = _names(
-    "png jpg jpeg gif webp avif svg bmp ico tif tiff heic pdf mp3 m4a wav ogg opus flac mp4 mov mkv webm "
-    "avi zip gz bz2 xz zst 7z tar rar jar whl so dylib dll exe bin o a class pyc pyo db sqlite sqlite3 "
-    "woff woff2 ttf otf eot doc docx xls xlsx ppt pptx odt ods odp epub psd ai sketch fig parquet npy npz "
-    "pt onnx gguf safetensors pkl lock map canvas base"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One file as the folder lists it."""
+class Entry(NamedTuple):
+    """One file as the folder lists it. A tuple, because every look at a large folder makes one for each file."""
 
     path: str
     kind: Kind
@@ -83,13 +83,11 @@ def choice(
 
 
 def kind_of(name: str) -> Kind:
-    extension = name.rpartition(".")[2].lower() if "." in name else ""
-    if extension in _MARKDOWN:
-        return "markdown"
-    if extension in _CODE or name.lower() in ("makefile", "dockerfile", "justfile"):
-        return "code"
+    _, dot, extension = name.rpartition(".")
+    if dot and (kind := _KINDS.get(extension) or _KINDS.get(extension.lower())):
+        return kind
     # An unknown extension may be text; its first bytes decide when it is read.
-    return "attachment" if extension in _ATTACHMENT else "text"
+    return "code" if name.lower() in ("makefile", "dockerfile", "justfile") else "text"
 
 
 def scan(root: Path, wanted: Choice | None = None) -> Scan:
@@ -97,17 +95,22 @@ def scan(root: Path, wanted: Choice | None = None) -> Scan:
     skipped: list[Skipped] = []
     descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        found = sorted(
-            _walk(descriptor, "", wanted or Choice(), [], skipped), key=lambda entry: entry.path
-        )
+        found: list[Entry] = []
+        _walk(descriptor, "", wanted or Choice(), [], (found, skipped))
     finally:
         os.close(descriptor)
-    return Scan(tuple(found), tuple(skipped))
+    return Scan(tuple(sorted(found)), tuple(skipped))
 
 
 def _walk(
-    folder: int, base: str, wanted: Choice, rules: list[tuple[str, Rules]], skipped: list[Skipped]
-) -> Iterator[Entry]:
+    folder: int,
+    base: str,
+    wanted: Choice,
+    rules: list[tuple[str, Rules]],
+    results: tuple[list[Entry], list[Skipped]],
+) -> None:
+    """Add what is in a folder and below it to the results."""
+    found, skipped = results
     rules = _with_own_rules(folder, base, rules)
     folders: list[str] = []
     with os.scandir(folder) as listing:
@@ -135,7 +138,9 @@ def _walk(
                 continue
             if wanted.takes(path):
                 status = item.stat(follow_symlinks=False)
-                yield Entry(path, kind_of(name), status.st_size, status.st_mtime_ns, status.st_ino)
+                found.append(
+                    Entry(path, kind_of(name), status.st_size, status.st_mtime_ns, status.st_ino)
+                )
     for name in folders:
         path = f"{base}/{name}" if base else name
         if path.count("/") >= DEEPEST:
@@ -147,7 +152,7 @@ def _walk(
             skipped.append(Skipped(path, (error.strerror or "cannot be opened").lower()))
             continue
         try:
-            yield from _walk(inner, path, wanted, rules, skipped)
+            _walk(inner, path, wanted, rules, results)
         finally:
             os.close(inner)
 
