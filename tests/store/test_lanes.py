@@ -62,6 +62,34 @@ def test_a_busy_database_keeps_nobody_else_from_working(tmp_path):
     assert asyncio.run(check()) == (True, ["one"])
 
 
+def test_a_question_that_is_given_up_while_the_database_is_busy_leaves_no_open_turn(tmp_path):
+    path = tmp_path / "sill.db"
+
+    async def check():
+        store = await open_store(path)
+        chat = await store.new_chat("w")
+        await say(store, chat, "one")
+        other = sqlite3.connect(path, isolation_level=None)
+        statuses = []
+        for steps in range(4):
+            other.execute("BEGIN IMMEDIATE")
+            beginning = asyncio.ensure_future(store.begin(chat, opening("q")))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            beginning.cancel()
+            asyncio.get_running_loop().call_later(0.01, other.execute, "COMMIT")
+            with pytest.raises(asyncio.CancelledError):
+                await beginning
+            await asyncio.sleep(0.03)  # the other one is done by then
+            statuses += [turn.status for turn in await store.turns(chat)]
+        await say(store, chat, "two")
+        other.close()
+        await store.close()
+        return set(statuses)
+
+    assert asyncio.run(check()) == {"complete", "cancelled"}
+
+
 def test_a_write_that_fails_leaves_the_connection_as_it_was(tmp_path):
     async def check():
         store = await open_store(tmp_path / "sill.db")

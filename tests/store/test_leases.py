@@ -180,9 +180,12 @@ def test_a_begin_that_is_cancelled_leaves_no_open_turn(place):
             beginning = asyncio.ensure_future(store.begin(chat, opening("two")))
             for _ in range(steps):
                 await asyncio.sleep(0)
-            beginning.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await beginning
+            # On SQLite it may have been quicker than that; then whoever asked knows of the turn.
+            if beginning.cancel():
+                with pytest.raises(asyncio.CancelledError):
+                    await beginning
+            else:
+                await store.finish(await beginning, closing("no", "cancelled"))
         await say(store, chat, "three")
         turns = await store.turns(chat)
         history = await store.history(chat)

@@ -1,6 +1,7 @@
 """Values to rows and back. What is written here is read by every later version."""
 
 import dataclasses
+import functools
 import json
 import zlib
 from typing import Any, assert_never
@@ -132,6 +133,7 @@ def _fields(value: Certificate | Usage) -> list[object]:
     return [getattr(value, field.name) for field in dataclasses.fields(value)]
 
 
+@functools.lru_cache(maxsize=64)
 def certificate_text(value: Certificate | None) -> str:
     return "" if value is None else dumps(_fields(value))
 

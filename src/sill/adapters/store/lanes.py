@@ -26,6 +26,7 @@ Work = Callable[[sqlite3.Connection], T]
 
 TOGETHER = 64  # commits that one sync may serve
 BUSY_MS = 10_000  # to wait for other processes
+SWIFT = 0.0005  # seconds: a disk that is quicker is waited for on the spot, as a thread would take longer
 CHECKPOINT_AFTER = 64  # commits, about a thousand pages; SQLite would do it in the middle of one
 
 # What SQLite itself calls: a file's times need not be on the disk.
@@ -56,6 +57,7 @@ class _Bench:
     taken: int = 0  # jobs that were given to the thread; only the loop counts them,
     done: int = 0  # and only the thread counts these
     commits: int = 0  # since the log was last copied into the database
+    sync_takes: float = 0.005  # seconds, as far as is known
     dirty_since: float | None = None  # when the first of what is not on the disk was committed
 
     def run(self) -> None:
@@ -143,7 +145,9 @@ class _Bench:
         try:
             if self.log is None:
                 self.log = os.open(f"{self.path}-wal", os.O_RDWR)
+            started = time.perf_counter()
             getattr(os, _sync_file)(self.log)
+            self._took(time.perf_counter() - started)
         except FileNotFoundError:
             pass  # without a log, SQLite has done it
         except OSError as error:
@@ -152,6 +156,10 @@ class _Bench:
                 hint="check the disk",
             ) from error
         self.dirty_since = None
+
+    def _took(self, seconds: float) -> None:
+        # One slow sync is believed at once, quick ones only by and by.
+        self.sync_takes = max(seconds, 0.75 * self.sync_takes + 0.25 * seconds)
 
     def close(self) -> None:
         if self.log is not None:
@@ -208,12 +216,20 @@ class Lane:
             return self.start(transaction, lasting=lasting)
         (answer,) = done
         if lasting:
-            return self._give(lambda: answer, lasting=True)
+            return self._lasting(answer)
         if self._bench.commits >= CHECKPOINT_AFTER:
             self._give(lambda: None)
-        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        future.set_result(answer)
-        return future
+        return _succeeded(answer)
+
+    def _lasting(self, answer: T) -> "asyncio.Future[T]":
+        """The answer, once all that was committed is on the disk."""
+        if self._bench.sync_takes > SWIFT:
+            return self._give(lambda: answer, lasting=True)
+        try:
+            self._bench.sync()
+        except StoreError as error:
+            return _failed(error)
+        return _succeeded(answer)
 
     def read(self, work: Work[T]) -> "asyncio.Future[T]":
         return self.start(self._transaction(work, "BEGIN"))
@@ -248,6 +264,12 @@ class Lane:
             await asyncio.get_running_loop().run_in_executor(None, self._thread.join)
             self._thread = None
         self._bench.close()
+
+
+def _succeeded(answer: T) -> "asyncio.Future[T]":
+    future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+    future.set_result(answer)
+    return future
 
 
 def _failed(problem: BaseException) -> "asyncio.Future[Any]":

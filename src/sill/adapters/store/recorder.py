@@ -11,6 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Literal, NamedTuple, assert_never
 
 from .codec import as_bytes, as_text
@@ -95,7 +96,7 @@ NOTHING = Recording((), b"", (), _hashed(b"", 0))
 
 def escape(text: str) -> bytes:
     """The text as it stands between the quotes of a JSON string."""
-    return as_bytes(json.dumps(text, ensure_ascii=False)[1:-1])
+    return as_bytes(encode_basestring(text)[1:-1])
 
 
 def record(body: bytes, texts: Sequence[str] = (), last: Recording | None = None) -> Recording:

@@ -25,7 +25,8 @@ class New:
     recent: Recent
     keys: Mapping[bytes, int]
     number: int = 0  # how many requests of the turn there are already
-    plan: str = ""  # where it is not the turn's
+    plan: str = ""  # where it is not the turn's,
+    turn_plan: Frame | None = None  # which is this, where it is at hand
 
 
 async def insert(transaction: Transaction, held: Held, new: New) -> Recent:
@@ -33,8 +34,9 @@ async def insert(transaction: Transaction, held: Held, new: New) -> Recent:
     recent = new.recent
     made = recipe(new.recording, recent, new.keys)
     frame, packed_recipe = packed(made.body, recent.recipe)
+    last_plan = new.turn_plan or recent.plan
     # Only the plan of the same turn is certain to stay as long as this one does.
-    base = recent.plan if recent.plan is not None and recent.plan.key == held.turn else None
+    base = last_plan if last_plan is not None and last_plan.key == held.turn else None
     plan_frame, packed_plan = packed(codec.as_bytes(new.plan), base) if new.plan else (None, None)
     key = held.turn * EACH + new.number
     await transaction.run(
@@ -51,7 +53,7 @@ async def insert(transaction: Transaction, held: Held, new: New) -> Recent:
         packed_plan,
     )
     kept = framed(key, made.body, frame)
-    return Recent(held.chat, new.recording, made.keys, kept, made.ends, recent.plan)
+    return Recent(held.chat, new.recording, made.keys, kept, made.ends, last_plan)
 
 
 async def append(transaction: Transaction, held: Held, new: New) -> Recent:

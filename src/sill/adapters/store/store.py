@@ -54,7 +54,8 @@ class DatabaseStore(Shelf):
         super().__init__(database, times)
         self._open: dict[str, _Open] = {}
         self._recent: OrderedDict[str, Recent] = OrderedDict()
-        self._heart: asyncio.Task[None] | None = None
+        self._heart: asyncio.TimerHandle | None = None
+        self._beating: asyncio.Task[None] | None = None
         self._finished = 0
 
     async def history(self, chat: str) -> History:
@@ -97,7 +98,7 @@ class DatabaseStore(Shelf):
         self._remember(chat, recent)
         self._open[turn] = _Open(chat, held, kept_at=time.monotonic())
         if self._heart is None:
-            self._heart = asyncio.ensure_future(self._beat())
+            self._beat_later()
         log.debug(
             "begun turn=%s messages=%d request_bytes=%d fence=%d",
             turn,
@@ -238,14 +239,22 @@ class DatabaseStore(Shelf):
             self._heart.cancel()
             self._heart = None
 
+    def _beat_later(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._heart = loop.call_later(self._times.beats, self._start_beat)
+
+    def _start_beat(self) -> None:
+        self._heart = None
+        self._beating = asyncio.ensure_future(self._beat())
+
     async def _beat(self) -> None:
-        """Say that the open turns are alive, for as long as there are any."""
-        while True:
-            await asyncio.sleep(self._times.beats)
-            for state in list(self._open.values()):
-                # A beat that fails is only late; the writes of the turn carry the fence anyway.
-                with contextlib.suppress(Exception):
-                    await self._renew(state.held)
+        """Say that the open turns are alive, again and again for as long as there are any."""
+        for state in list(self._open.values()):
+            # A beat that fails is only late; the writes of the turn carry the fence anyway.
+            with contextlib.suppress(Exception):
+                await self._renew(state.held)
+        if self._open and self._heart is None:
+            self._beat_later()
 
     async def _renew(self, held: Held) -> None:
         await self._database.write(lambda t: leases.renew(t, held, self._times), lasting=False)
@@ -281,7 +290,9 @@ class DatabaseStore(Shelf):
         """Open turns stay open until somebody finds their holder gone."""
         with contextlib.suppress(StoreError):
             await self._finish_late()
-        waiting = [state.timer for state in self._open.values()] + [self._heart]
+        if self._heart is not None:
+            self._heart.cancel()
+        waiting = [state.timer for state in self._open.values()] + [self._beating]
         tasks = [task for task in waiting if task is not None]
         for task in tasks:
             task.cancel()

@@ -127,7 +127,7 @@ async def _add_turn(
         next((texts[body] for body in reference_bodies(turn.references)), None),
         key,
     )
-    await insert_messages(transaction, held, turn.messages, texts)
+    await insert_messages(transaction, key, turn.messages, texts, 0)
     for number, recorded in enumerate(requests):
         recording = record(recorded.request, [m.text for m in turn.messages], recent.recording)
         keys = await contents.keep(
@@ -136,14 +136,15 @@ async def _add_turn(
         new = recordings.New(
             recorded.certificate,
             recording,
-            replace(recent, plan=plan),
+            recent,
             keys,
             number,
             recorded.plan if number else "",
+            plan,
         )
         recent = await recordings.insert(transaction, held, new)
     await words.index(transaction, key)
-    return key, replace(recent, plan=plan)
+    return key, recent if requests else replace(recent, plan=plan)
 
 
 async def _add_proposal(transaction: Transaction, proposal: StoredProposal) -> None:

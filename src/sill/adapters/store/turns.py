@@ -32,12 +32,13 @@ async def begin(
     keys = await contents.keep(transaction, free, draft.texts)
     turn, plan = await insert_turn(transaction, free, draft, keys, place)
     messages = draft.opening.messages
-    empty = replace(free, turn=turn, used=place.used, messages=0)
-    await insert_messages(transaction, empty, messages, keys)
-    held = replace(empty, messages=len(messages), said=words.talk(messages), has_partials=False)
-    new = recordings.New(draft.opening.certificate, draft.recording, draft.recent, keys)
-    recent = await recordings.insert(transaction, held, new)
-    return held, replace(recent, plan=plan)
+    await insert_messages(transaction, turn, messages, keys, 0)
+    said = words.talk(messages)
+    held = Held(turn, free.chat, free.fence, place.used, len(messages), said, has_partials=False)
+    new = recordings.New(
+        draft.opening.certificate, draft.recording, draft.recent, keys, turn_plan=plan
+    )
+    return held, await recordings.insert(transaction, held, new)
 
 
 async def insert_turn(
@@ -96,19 +97,22 @@ async def _parent_of(
 
 
 async def insert_messages(
-    transaction: Transaction, held: Held, messages: Sequence[Message], keys: Mapping[bytes, int]
+    transaction: Transaction,
+    turn: int,
+    messages: Sequence[Message],
+    keys: Mapping[bytes, int],
+    first: int | None = None,
 ) -> None:
-    """Behind those the turn has already."""
-    first = held.messages
+    """From the place ``first`` on; behind those the turn has already if it is not known."""
     if first is None:
-        row = await transaction.row("SELECT COUNT(*) FROM messages WHERE turn = ?", held.turn)
+        row = await transaction.row("SELECT COUNT(*) FROM messages WHERE turn = ?", turn)
         first = row[0] if row else 0
     await transaction.many(
         "INSERT INTO messages (turn, position, owner, role, carries, content, said)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
             (
-                held.turn,
+                turn,
                 position,
                 transaction.owner,
                 message.role,
@@ -178,7 +182,7 @@ async def _insert_rounds(
         await transaction.run(
             "DELETE FROM messages WHERE turn = ? AND position >= ?", held.turn, first
         )
-    await insert_messages(transaction, replace(held, messages=first), messages[same:], keys)
+    await insert_messages(transaction, held.turn, messages[same:], keys, first)
 
 
 def common(one: Sequence[Message], other: Sequence[Message]) -> int:
@@ -301,7 +305,7 @@ async def interrupt(transaction: Transaction, chat: int) -> None:
     text = b"".join(bytes(part) for (part,) in parts)
     messages = (Message("assistant", codec.as_text(text)),) if text else ()
     keys = await contents.keep(transaction, held, contents.prepared([text] if text else []))
-    await insert_messages(transaction, held, messages, keys)
+    await insert_messages(transaction, held.turn, messages, keys)
     await _close(
         transaction,
         held,
