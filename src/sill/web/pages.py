@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from fastapi import APIRouter, Request
-from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, Response
 
 from .. import __version__
 from .answers import PLAIN_PAGE, not_found, problem_response
@@ -11,7 +11,7 @@ from .depend import TheDesk, TheService, Who
 from .guard import REQUESTED_BY
 from .schemas.common import Done
 from .schemas.workspace import Health, Readiness, Session
-from .sessions import SESSION_SECONDS, Sessions
+from .sessions import Sessions, logged_in
 
 STATIC = Path(__file__).parent / "static"
 NOT_BUILT = (
@@ -61,17 +61,7 @@ async def login(request: Request, once: str = "") -> Response:
         return problem_response(
             401, "no_credentials", "this address was used already, or is too old", hint, page=True
         )
-    answer = RedirectResponse("/", 303)
-    answer.set_cookie(
-        rules.cookie,
-        cookie,
-        max_age=round(SESSION_SECONDS),
-        path="/",
-        httponly=True,
-        samesite="strict",
-        secure=rules.scheme == "https",
-    )
-    return answer
+    return logged_in(rules, cookie)
 
 
 @router.get("/api/v1/session", tags=["session"])

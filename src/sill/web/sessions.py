@@ -13,8 +13,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from starlette.responses import RedirectResponse
+
 from ..paths import private, state_dir
-from .guard import Shown
+from .guard import Rules, Shown
 from .identity import LOCAL, Identity
 
 ONCE_SECONDS = 300.0
@@ -24,6 +26,21 @@ MOST_SESSIONS = 100
 
 def digest(secret: str) -> str:
     return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
+
+
+def logged_in(rules: Rules, cookie: str) -> RedirectResponse:
+    """To the page, with a cookie that no script can read and no other site's page can send."""
+    answer = RedirectResponse("/", 303)
+    answer.set_cookie(
+        rules.cookie,
+        cookie,
+        max_age=round(SESSION_SECONDS),
+        path="/",
+        httponly=True,
+        samesite="strict",
+        secure=rules.scheme == "https",
+    )
+    return answer
 
 
 def new_secret() -> str:

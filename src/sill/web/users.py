@@ -8,7 +8,7 @@ from typing import Annotated
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Depends, Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, Response
 
 from ..app.accounts import digest, is_password
 from ..core.access import Rate, User, user_name
@@ -17,7 +17,7 @@ from .depend import Who
 from .guard import Shown
 from .identity import Identity
 from .schemas.common import Done
-from .sessions import SESSION_SECONDS
+from .sessions import SESSION_SECONDS, logged_in
 
 LOGIN_RATE = Rate(per_minute=5, burst=5)
 MOST_FORM = 4_096  # bytes
@@ -133,18 +133,7 @@ async def login(request: Request, door: TheDoor) -> Response:
     cookie = await door.login(name, password)
     if cookie is None:
         return _page(WRONG, 401)
-    rules = request.app.state.rules
-    answer = RedirectResponse("/", 303)
-    answer.set_cookie(
-        rules.cookie,
-        cookie,
-        max_age=round(SESSION_SECONDS),
-        path="/",
-        httponly=True,
-        samesite="strict",
-        secure=rules.scheme == "https",
-    )
-    return answer
+    return logged_in(request.app.state.rules, cookie)
 
 
 @router.post("/api/v1/logout", tags=["session"])
