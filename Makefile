@@ -10,6 +10,7 @@ run: setup
 	@$(BIN)/python -m sill.cli.first_run
 
 test: setup
+	@$(BIN)/python scripts/browser.py
 	@$(BIN)/python tests/run.py
 
 setup: $(READY)
