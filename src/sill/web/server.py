@@ -19,7 +19,8 @@ from .guard import Guard, Rules, local_rules
 from .sessions import Sessions, open_sessions
 from .stream import Streams
 
-GRACE_SECONDS = 5.0
+GRACE_SECONDS = 5.0  # for answers that are being written
+END_SECONDS = 4  # for requests that still run after that
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ def open_site(
         server_header=False,
         proxy_headers=False,
         lifespan="off",
-        timeout_graceful_shutdown=10,
+        timeout_graceful_shutdown=END_SECONDS,
         ws="none",
     )
     return Site(address, sessions, rules, Server(config, service, grace), listening)

@@ -16,7 +16,7 @@ from ..settings import Settings
 from .app import create_app
 from .guard import Guard, Rules
 from .identity import Identity
-from .server import GRACE_SECONDS, Address, Server, Site
+from .server import END_SECONDS, GRACE_SECONDS, Address, Server, Site
 from .sessions import Sessions
 from .stream import Streams
 from .users import Door
@@ -120,7 +120,7 @@ def open_shared_site(
         access_log=False,
         server_header=False,
         lifespan="off",
-        timeout_graceful_shutdown=10,
+        timeout_graceful_shutdown=END_SECONDS,
         ws="none",
         **public.options,
     )
