@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import threading
 
 import pytest
 
@@ -259,3 +260,31 @@ def test_a_change_is_seen_while_the_vault_is_watched(folder):
         return [hit.path for hit in hits]
 
     assert run(scenario()) == ["new.md"]
+
+
+def test_a_look_that_is_given_up_stops_and_the_next_one_goes_on(folder):
+    for number in range(1_500):
+        (folder / f"{number}.md").write_text(f"note{number}")
+    vault = opened(folder)
+    seen = []
+
+    async def given_up():
+        loop, begun, goes_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+
+        def progress(done, _):
+            seen.append(done)
+            loop.call_soon_threadsafe(begun.set)
+            goes_on.wait()
+
+        look = asyncio.create_task(vault.refresh(progress))
+        await begun.wait()
+        look.cancel()
+        await asyncio.wait([look])
+        goes_on.set()
+
+    run(given_up())
+
+    assert len(seen) == 1
+    assert run(vault.refresh()) > 0
+    assert (run(vault.status()).files, found(vault, "note1499")) == (1_502, ["1499.md"])
+    run(vault.close())

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import hashlib
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -19,6 +20,10 @@ from .scan import Choice
 from .watch import changes
 
 _EMBED_AT_ONCE = 64
+
+
+class _GivenUp(Exception):
+    """Ends a look in its thread when nobody waits for it any more."""
 
 
 def database_for(root: Path) -> Path:
@@ -52,8 +57,21 @@ class DiskVault:
         return len(changed.changed) + len(changed.removed)
 
     async def take_in(self, progress: Progress | None = None) -> Changes:
+        """What changed since the last look. Cancelled, it stops soon and keeps what it has read."""
+        given_up = threading.Event()
+
+        def advance(done: int, total: int) -> None:
+            if given_up.is_set():
+                raise _GivenUp
+            if progress:
+                progress(done, total)
+
         async with self._looking:
-            return await asyncio.to_thread(self.index.refresh, progress)
+            try:
+                return await asyncio.to_thread(self.index.refresh, advance)
+            except asyncio.CancelledError:
+                given_up.set()
+                raise
 
     async def paths(self) -> list[str]:
         return await asyncio.to_thread(self.index.paths)
