@@ -32,6 +32,9 @@ part of every wheel.
 |---|---|---|
 {page}
 
+The table of word meanings in `sill/lexicon` was made with all-MiniLM-L6-v2 (Apache-2.0) from words of its tokenizer
+and of SCOWL's small American list (Copyright 2000-2011 by Kevin Atkinson; its notice is in `THIRD-PARTY.txt`).
+
 ## Fetched when you ask for it
 
 Not part of Sill's package; each comes from a package index, is checked against a hash, and is kept in your data
@@ -50,6 +53,22 @@ come with `splintr-rs`, prices with `genai-prices`, llama.cpp's server with `xll
 | package | licence | with |
 |---|---|---|
 {python}
+"""
+
+
+# As its authors ask for.
+WORD_LIST = f"""\
+{"=" * 80}
+SCOWL, a collection of English word lists, of which the stems in sill/lexicon are a part
+{"=" * 80}
+
+Copyright 2000-2011 by Kevin Atkinson
+
+Permission to use, copy, modify, distribute and sell these word lists, the associated scripts, the output created
+from the scripts, and its documentation for any purpose is hereby granted without fee, provided that the above
+copyright notice appears in all copies and that both that copyright notice and this permission notice appear in
+supporting documentation. Kevin Atkinson makes no representations about the suitability of this array for any
+purpose. It is provided "as is" without express or implied warranty.
 """
 
 
@@ -115,7 +134,7 @@ def texts() -> str:
         rule = "=" * 80
         head = f"{rule}\n{name} {told['version']} ({told['license']})\n{rule}"
         parts.append(f"{head}\n\n{text or 'Its package holds no other notice.'}\n")
-    return "\n".join(parts)
+    return "\n".join([*parts, WORD_LIST])
 
 
 # --- Python ---------------------------------------------------------------------------------------

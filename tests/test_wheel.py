@@ -54,7 +54,12 @@ def test_the_wheel_holds_the_page_the_prompts_and_the_sample_notes(wheel: Path):
 
     assert "sill/web/static/index.html" in names
     assert any(re.fullmatch(r"sill/web/static/assets/index-[\w-]+\.js", name) for name in names)
-    assert {"sill/prompts/chat.txt", "sill/sample/vault/Start here.md", "sill/py.typed"} <= {*names}
+    assert {
+        "sill/prompts/chat.txt",
+        "sill/sample/vault/Start here.md",
+        "sill/py.typed",
+        "sill/lexicon/english.bin",
+    } <= {*names}
     assert [name for name in names if name.startswith(("tests/", "ui/", "bench/"))] == []
 
 

@@ -11,7 +11,7 @@ from sill.core.excerpts import GAP, countable, excerpt, fit, message, quotes
 from sill.core.memory import Memory, utterance
 from sill.core.messages import Recall
 from sill.core.recall import query, rank
-from sill.core.recall_room import ENOUGH, reserving, slot
+from sill.core.recall_room import ENOUGH, MORE, reserving, slot
 
 DAY = 86_400_000
 MAY_8 = 1_683_504_000_000  # 2023
@@ -141,7 +141,8 @@ def test_what_fits_is_deterministic_within_its_slot_and_word_for_word(texts, que
         pytest.param(
             2_048, 20_000, 1_217, id="most of a small window, but not the latest turns' part"
         ),
-        pytest.param(32_768, 1_000_000, 4_300, id="a large window's share is enough"),
+        pytest.param(16_384, 1_000_000, 3_123, id="more in a larger one"),
+        pytest.param(32_768, 1_000_000, 4_300, id="a very large window's share is enough"),
     ],
 )
 def test_the_slot_grows_with_the_history(window, gone, expected):
@@ -156,5 +157,5 @@ def test_a_slot_never_takes_more_than_there_is(window, fixed, gone):
     size = slot(limits, fixed, gone)
 
     assert 0 <= size <= max(0, limits.high - fixed)
-    assert size <= max(ENOUGH, limits.recall)
+    assert size <= max(ENOUGH + MORE * 7, limits.recall)
     assert reserving(limits, size).high == limits.high - size

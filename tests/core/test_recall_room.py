@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sill.core import envelopes
 from sill.core.budget import Profile, budget
@@ -21,16 +23,28 @@ LIMITS = budget(Profile(window=12_000, reply=2_000))
         pytest.param(500, 1, 1_500, id="its share"),
         pytest.param(500, 6_003, 1_500, id="still"),
         pytest.param(500, 6_401, 1_600, id="a quarter of a long history"),
-        pytest.param(500, 90_000, 1_800, id="enough is enough"),
-        pytest.param(7_105, 90_000, 1_800, id="the latest turns keep a twentieth"),
-        pytest.param(7_106, 90_000, 1_799, id="of what is left"),
+        pytest.param(500, 90_000, 2_971, id="enough is enough"),
+        pytest.param(5_872, 90_000, 2_971, id="the latest turns keep a twentieth"),
+        pytest.param(5_873, 90_000, 2_970, id="of what is left"),
         pytest.param(8_999, 90_000, 0, id="too little to share"),
         pytest.param(9_500, 90_000, 0, id="nothing is left"),
     ],
 )
 def test_a_slot_grows_with_what_has_left(fixed, gone, expected):
     assert slot(LIMITS, fixed, gone) == expected
-    assert slot(replace(LIMITS, high=99_999, margin=1_000), fixed, gone) == expected
+    assert slot(replace(LIMITS, high=99_999, margin=1_000), fixed, gone) <= expected
+
+
+@given(
+    st.integers(256, 200_000),
+    st.integers(0, 50_000),
+    st.integers(0, 5_000),
+    st.integers(0, 500_000),
+)
+def test_a_larger_window_never_gives_recall_less(window, more, fixed, gone):
+    small, large = (budget(Profile(window=size, reply=64), size) for size in (window, window + more))
+
+    assert slot(small, fixed, gone) <= slot(large, fixed, gone)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +110,9 @@ def test_all_of_a_large_slot_is_worth_filling_from_the_least_chance_on():
     [
         pytest.param(0.3, 100_000, True, id="a sure sign"),
         pytest.param(0.2, 12_288, False, id="not sure enough for a large prompt"),
-        pytest.param(0.2, 4_096, True, id="a small one is soon read again"),
+        pytest.param(0.2, 8_192, True, id="a smaller one is soon read again"),
+        pytest.param(0.075, 6_144, True, id="a quarter of the chance in half of the room"),
+        pytest.param(0.074, 6_144, False, id="and no less"),
         pytest.param(0.05, 300, True, id="half of its slot in a tiny one"),
         pytest.param(0.04, 300, False, id="never for what is not worth half of its slot"),
     ],

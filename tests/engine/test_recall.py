@@ -92,7 +92,7 @@ def test_a_plan_with_recall_fits_its_window(window):
     )
 
     assert isinstance(plan, Plan)
-    assert plan.tokens <= plan.budget.high
+    assert plan.tokens <= plan.budget.room
     assert plan.tokens == sum(item.tokens for item in plan.items if item.in_prompt)
 
 

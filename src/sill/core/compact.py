@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heapreplace
 
 from .memory import Memory
 from .recall_room import ENOUGH
@@ -50,24 +51,28 @@ def trail_room(room: int) -> int:
 
 def gist(memory: Memory, inside: Collection[str], most: int) -> list[Sentence]:
     """The sentences that say most of what was said outside of the turns ``inside``, the best first."""
-    candidates = _candidates(memory, inside)
-    weights = {
-        term: _weight(memory, term)
-        for place, at in candidates
-        for term in memory.sentences[place][at].terms
-    }
-    scale = {place_at: _scale(memory, *place_at) for place_at in candidates}
+    weights: dict[str, float] = {}
+    waiting: list[tuple[float, int, int]] = []
+    for place, at in _candidates(memory, inside):
+        for term in memory.sentences[place][at].terms:
+            if term not in weights:
+                weights[term] = _weight(memory, term)
+        waiting.append((-_value(memory, (place, at), weights), place, at))
+    heapify(waiting)
     used: dict[int, int] = {}
     chosen: list[Sentence] = []
-    while candidates and len(chosen) < most:
-        best = max(
-            candidates, key=lambda one: (scale[one] * _sum(memory, one, weights), -one[0], -one[1])
-        )
-        place, at = best
-        candidates.remove(best)
+    while waiting and len(chosen) < most:
+        known, place, at = waiting[0]
+        if used.get(place, 0) >= _PER_TURN:
+            heappop(waiting)
+            continue
+        # Words only lose by being used, so one that is still worth what it was is worth more than all below it.
+        value = -_value(memory, (place, at), weights)
+        if value != known:
+            heapreplace(waiting, (value, place, at))
+            continue
+        heappop(waiting)
         used[place] = used.get(place, 0) + 1
-        if used[place] >= _PER_TURN:
-            candidates = [one for one in candidates if one[0] != place]
         for term in memory.sentences[place][at].terms:
             weights[term] *= _COVERED
         said = memory.said[place]
@@ -111,9 +116,10 @@ def _weight(memory: Memory, term: str) -> float:
     return memory.weight(term) * (_ONCE + math.log(max(1, uses)))
 
 
-def _sum(memory: Memory, one: tuple[int, int], weights: dict[str, float]) -> float:
+def _value(memory: Memory, one: tuple[int, int], weights: dict[str, float]) -> float:
     # In a fixed order: sums of the same numbers differ by the order in which they are added.
-    return sum(weights[term] for term in sorted(memory.sentences[one[0]][one[1]].terms))
+    total = sum(weights[term] for term in sorted(memory.sentences[one[0]][one[1]].terms))
+    return _scale(memory, *one) * total
 
 
 def _scale(memory: Memory, place: int, at: int) -> float:

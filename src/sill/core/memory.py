@@ -6,11 +6,11 @@ A ``Memory`` grows as turns leave. It holds words, not scores: what makes an utt
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from .lexicon import NO_WORDS, Code, Lexicon
 from .stems import COMMON, stem, terms, words
 
 SITTING_MS = 3_600_000  # a longer silence begins a new sitting
@@ -43,10 +43,13 @@ _WHEN = re.compile(
     r"|march|april|may|june|july|august|september|october|november|december|\d+)\b",
     re.IGNORECASE,
 )
-_ANSWERING_WORDS = """
-awesome congrats congratulations cool glad great nice no sounds thank thanks that's wow yeah yep yes you're
-"""
-_ANSWERING = frozenset(_ANSWERING_WORDS.split())
+_YOU = frozenset(["you", "you're", "you've", "you'd", "you'll", "your", "yours"])
+# Somebody tells what they did or what happened to them.
+_TELLS = re.compile(
+    r"\b(?:i|we|my|our)\b(?:'\w+)? (?:\w+ )?"
+    r"(?:was|were|had|got|went|did|made|took|started|joined|bought|found|met|won|saw|\w+ed)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +89,19 @@ class Traits:
     """What can be told about an utterance before any question is asked."""
 
     asks: float
-    opens: float  # the first of its sitting
     times: float
     names: float
-    own: float  # the speaker talks about themselves
-    answers: float  # it begins like an echo of what was said before
+    own: float  # the speaker talks about themselves,
+    tells: float  # about what they did,
+    you: float  # or about the other one
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What the words of an utterance say, in a chat in which all the others were said."""
+
+    terms: float  # how many there are
+    news: float  # those that nobody had said before, by how much they say
 
 
 @dataclass(slots=True)
@@ -150,19 +161,23 @@ class Postings:
 class Memory:
     """Utterances in the order in which they were said, and what a search needs to know of them."""
 
+    lexicon: Lexicon = NO_WORDS
     said: list[Utterance] = field(default_factory=list)
     terms: list[list[str]] = field(default_factory=list)
     sentences: list[tuple[Sentence, ...]] = field(default_factory=list)
     traits: list[Traits] = field(default_factory=list)
     sittings: list[int] = field(default_factory=list)  # of each utterance
     words: Postings = field(default_factory=Postings)
-    pairs: Postings = field(default_factory=Postings)  # of words side by side
     by_sitting: Postings = field(default_factory=Postings)
     speakers: dict[str, frozenset[str]] = field(
         default_factory=dict
     )  # and the terms of their names
+    vocabulary: dict[str, int] = field(default_factory=dict)  # every term, in order
+    codes: list[Code | None] = field(default_factory=list)  # of the vocabulary
+    numbers: list[tuple[int, ...]] = field(default_factory=list)  # each utterance's of it
+    _fresh: list[tuple[str, ...]] = field(default_factory=list)  # terms first said in it
     _weights: dict[str, float] = field(default_factory=dict)
-    _worth: list[tuple[float, float]] = field(default_factory=list)
+    _worth: list[Worth] = field(default_factory=list)
     _sentence_worth: dict[int, list[float]] = field(default_factory=dict)
 
     def add(self, utterances: Iterable[Utterance]) -> None:
@@ -184,10 +199,10 @@ class Memory:
             self._weights[term] = weight
         return weight
 
-    def worth(self) -> list[tuple[float, float]]:
-        """For each utterance how much its words say together, and how rare its rarest are."""
+    def worth(self) -> list[Worth]:
         if len(self._worth) != len(self.said):
-            self._worth = [_worth([self.weight(term) for term in found]) for found in self.terms]
+            pairs = zip(self.terms, self._fresh, strict=True)
+            self._worth = [self._worth_of(found, fresh) for found, fresh in pairs]
         return self._worth
 
     def sentence_worth(self, place: int) -> list[float]:
@@ -211,29 +226,34 @@ class Memory:
         last = self.said[-1] if self.said else None
         opens = last is None or one.moment_ms - last.moment_ms > SITTING_MS
         sitting = (self.sittings[-1] if self.sittings else -1) + opens
+        distinct = dict.fromkeys(found)
+        self._fresh.append(tuple(term for term in distinct if term not in self.vocabulary))
+        for term in self._fresh[-1]:
+            self.vocabulary[term] = len(self.vocabulary)
+            self.codes.append(self.lexicon.code(term))
+        self.numbers.append(tuple(self.vocabulary[term] for term in distinct))
         self.said.append(one)
         self.terms.append(found)
         self.sentences.append(sentences(one.text))
-        self.traits.append(_traits(one.text, opens))
+        self.traits.append(_traits(one.text))
         self.sittings.append(sitting)
         self.words.add(place, found)
-        self.pairs.add(place, [f"{first} {second}" for first, second in pairwise(found)])
         self.by_sitting.add(sitting, found)
 
+    def _worth_of(self, found: Sequence[str], fresh: Sequence[str]) -> Worth:
+        return Worth(
+            terms=math.log1p(len(set(found))),
+            news=math.log1p(sum(self.weight(term) for term in fresh)),
+        )
 
-def _traits(text: str, opens: bool) -> Traits:
+
+def _traits(text: str) -> Traits:
     spoken = words(text)
-    counts = Counter(word in _OWN for word in spoken)
     return Traits(
-        asks=float(text.partition("[")[0].rstrip().endswith("?")),
-        opens=float(opens),
+        asks=float("?" in text),
         times=min(3.0, len(_WHEN.findall(text))),
         names=min(3.0, len(_NAME.findall(text))),
-        own=min(4.0, counts[True]),
-        answers=float(bool(spoken) and spoken[0] in _ANSWERING),
+        own=min(4.0, sum(word in _OWN for word in spoken)),
+        tells=float(bool(_TELLS.search(text))),
+        you=min(4.0, sum(word in _YOU for word in spoken)),
     )
-
-
-def _worth(weights: list[float]) -> tuple[float, float]:
-    rarest = sorted(weights)[-4:]
-    return math.log1p(sum(weights)), sum(rarest) / len(rarest) if rarest else 0.0

@@ -1,7 +1,7 @@
 """Which earlier utterances bear on a question.
 
-Every utterance gets a chance of being needed: a weighted sum of what its words, its neighbours, its sitting,
-its speaker, its time and (with an embedder) its meaning say. The weights were fitted on long conversations
+Every utterance gets a chance of being needed: a weighted sum of what its words and words close to them, its
+neighbours, its sitting, its speaker, its time and (with an embedder) its meaning say. The weights were fitted on long conversations
 with marked evidence; ``docs/recall.md`` has the figures.
 """
 
@@ -9,9 +9,9 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from .memory import Memory, Postings
+from .kin import kin
+from .memory import Memory
 from .periods import closeness, day_of, named
 from .stems import COMMON, stem, words
 
@@ -22,17 +22,18 @@ _MOST_TERMS = 48  # of a question that are looked for
 _SUBJECT = 0.5  # what a word of the recent subject counts beside a word of the question
 
 # A chance is 1 / (1 + exp(-sum)): what an utterance starts with, and what a unit of each signal adds.
-START_WITHOUT = -10.7
+START_WITHOUT = -8.12
 WITHOUT_MEANING = {
-    "share": 2.05, "before": 0.25, "around": 0.3, "sitting": 2.5, "speaker": 1.2, "speaker and words": 0.15,
-    "time": 1.4, "pairs": 0.4, "widened": 0.65, "says": -0.65, "rare": 0.75, "asks": -0.65, "opens": 0.35,
-    "times": 0.25, "names": 0.3, "own": 0.1, "answers": -0.25,
+    "around": 0.24, "sitting": 1.75, "speaker": 0.64, "speaker's own": 0.29, "other's you": -1.3, "time": 1.96,
+    "widened": 0.31, "names": 0.27, "own": -0.22, "news": 0.49, "terms": -0.74, "asks": -0.41, "tells": 0.6,
+    "when and times": 0.96, "when and news": -0.55, "kin": 2.15, "kin with last": 0.45,
 }  # fmt: skip
-START_WITH = -10.7
+START_WITH = -8.74
 WITH_MEANING = {
-    "share": 1.9, "before": 0.15, "around": 0.05, "sitting": 2.4, "speaker": 1.05, "speaker and words": 0.3,
-    "time": 1.55, "pairs": 0.3, "widened": 0.4, "says": -0.6, "rare": 0.75, "asks": -0.75, "opens": 0.5,
-    "times": 0.3, "names": 0.15, "own": 0.15, "meaning": 0.2, "meaning with next": 0.1, "meaning with last": 0.35,
+    "around": 0.08, "sitting": 1.76, "speaker": 0.45, "speaker's own": 0.27, "other's you": -1.31, "time": 2.01,
+    "widened": 0.26, "names": 0.28, "own": -0.2, "news": 0.48, "terms": -0.43, "asks": -0.36, "tells": 0.6,
+    "when and times": 0.92, "when and news": -0.53, "kin": 1.74, "kin with last": 0.41, "meaning": 0.36,
+    "meaning with last": 0.12,
 }  # fmt: skip
 
 # Words that questions are made of: they say what kind of answer is wanted, and little about where it stands.
@@ -53,6 +54,9 @@ _POINTING = frozenset(_POINTING_WORDS.split())
 _ADDING = re.compile(r"\s*(?:and|but|or|so|also|what about|how about|what else|why|really)\b", re.I)
 
 
+_OF_TIME = re.compile(
+    r"\bwhen\b|\bhow long\b|\b(?:what|which) (?:date|day|month|year)\b", re.IGNORECASE
+)
 _ASKS = re.compile(
     r"[?？؟]|^\s*(?:who|whom|whose|what|when|where|which|why|how|remind|recall|remember|list|name|tell)\b",
     re.I,
@@ -66,6 +70,7 @@ class Query:
     wanted: Mapping[str, float]
     text: str
     words: frozenset[str]  # everything in the question itself, common words too
+    is_of_time: bool = False  # it asks when something was, or for how long
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,7 @@ def query(question: str, recent: Sequence[str] = ()) -> Query:
             text = f"{earlier}\n{text}"
             if not is_follow_up(earlier):
                 break
-    return Query(wanted, text, frozenset(words(question)))
+    return Query(wanted, text, frozenset(words(question)), bool(_OF_TIME.search(text)))
 
 
 def is_follow_up(question: str) -> bool:
@@ -135,40 +140,47 @@ def signals(memory: Memory, asked: Query, close: Closeness | None = None) -> dic
     names = memory.names
     wanted = _weightiest(memory, asked.wanted, names)
     scores = memory.words.scores(wanted)
-    logs = [math.log1p(score) for score in scores]
-    before, after = _neighbours(memory, logs)
+    around = _around(scores)
     by_speaker = _by_speaker(memory, asked.words)
+    about_other = [1.0 - one for one in by_speaker] if any(by_speaker) else by_speaker
     sittings = memory.by_sitting.scores(wanted, length=0.5)
     best = max(sittings, default=0.0) or 1.0
     worth, traits = memory.worth(), memory.traits
+    when = float(asked.is_of_time)
+    alone, with_last = kin(memory, wanted)
     found = {
-        "share": _shares(memory.words, wanted),
-        "before": before,
-        "around": _around(scores),
+        "around": around,
         "sitting": [sittings[sitting] / best for sitting in memory.sittings],
         "speaker": by_speaker,
-        "speaker and words": [one * log for one, log in zip(by_speaker, logs, strict=True)],
+        "speaker's own": [a * one.own for a, one in zip(by_speaker, traits, strict=True)],
+        "other's you": [a * one.you for a, one in zip(about_other, traits, strict=True)],
         "time": _by_time(memory, asked.text),
-        "pairs": [math.log1p(score) for score in memory.pairs.scores(_pairs(wanted))],
-        "widened": _widened(memory, wanted, [
-            log + 0.4 * left + 0.2 * right + (0.5 * one if log else 0.0)
-            for log, left, right, one in zip(logs, before, after, by_speaker, strict=True)
-        ]),
-        "says": [says for says, _ in worth],
-        "rare": [rare for _, rare in worth],
-        "asks": [one.asks for one in traits],
-        "opens": [one.opens for one in traits],
-        "times": [one.times for one in traits],
+        "widened": _widened(memory, wanted, _leading(memory, scores, by_speaker)),
         "names": [one.names for one in traits],
         "own": [one.own for one in traits],
-        "answers": [one.answers for one in traits],
-    }  # fmt: skip
+        "news": [one.news for one in worth],
+        "terms": [one.terms for one in worth],
+        "asks": [one.asks for one in traits],
+        "tells": [one.tells for one in traits],
+        "when and times": [when * one.times for one in traits],
+        "when and news": [when * one.news for one in worth],
+        "kin": alone,
+        "kin with last": _standard(with_last),
+    }
     if close is not None:
-        with_next = _standard(close.with_next)
         found["meaning"] = _standard(close.alone)
-        found["meaning with next"] = with_next
-        found["meaning with last"] = _shifted(memory, with_next, 1)
+        found["meaning with last"] = _shifted(memory, _standard(close.with_next), 1)
     return found
+
+
+def _leading(memory: Memory, scores: Sequence[float], by_speaker: Sequence[float]) -> list[float]:
+    """How far each utterance leads by its words, those beside it and its speaker."""
+    logs = [math.log1p(score) for score in scores]
+    before, after = _shifted(memory, logs, 1), _shifted(memory, logs, -1)
+    return [
+        log + 0.4 * left + 0.2 * right + (0.5 * one if log else 0.0)
+        for log, left, right, one in zip(logs, before, after, by_speaker, strict=True)
+    ]
 
 
 def _terms(text: str) -> list[str]:
@@ -193,22 +205,6 @@ def _weightiest(
     return {term: worth for term, worth in found.items() if term in kept}
 
 
-def _shares(postings: Postings, wanted: Mapping[str, float]) -> list[float]:
-    """How much of the question each utterance has words of."""
-    weights = {term: worth * postings.weight(term) for term, worth in wanted.items()}
-    total = sum(weights.values()) or 1.0
-    shares = [0.0] * len(postings.lengths)
-    for term, weight in weights.items():
-        for place in postings.counts(term):
-            shares[place] += weight / total
-    return shares
-
-
-def _pairs(wanted: Mapping[str, float]) -> dict[str, float]:
-    following = list(wanted)
-    return dict.fromkeys((f"{first} {second}" for first, second in pairwise(following)), 1.0)
-
-
 def _shifted(memory: Memory, values: Sequence[float], by: int) -> list[float]:
     """The value of the utterance ``by`` places before, within the sitting."""
     sittings, count = memory.sittings, len(values)
@@ -216,10 +212,6 @@ def _shifted(memory: Memory, values: Sequence[float], by: int) -> list[float]:
         values[at - by] if 0 <= at - by < count and sittings[at - by] == sittings[at] else 0.0
         for at in range(count)
     ]
-
-
-def _neighbours(memory: Memory, logs: Sequence[float]) -> tuple[list[float], list[float]]:
-    return _shifted(memory, logs, 1), _shifted(memory, logs, -1)
 
 
 def _around(scores: Sequence[float]) -> list[float]:

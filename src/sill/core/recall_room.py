@@ -1,5 +1,6 @@
 """How much of a request recall may have, and how the window makes room for it."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -7,7 +8,9 @@ from .budget import Budget
 from .ledger import window
 from .messages import Epoch, Recall, Turn
 
-ENOUGH = 1_800  # tokens: more has brought little, on any history
+ENOUGH = 1_800  # tokens, in a prompt of 2,048,
+SMALL = 2_048
+MORE = 512  # and so many more each time that the prompt is twice as large
 LONG = 4  # what has left is long when it is so many times the recall's share
 FEWEST = 60  # tokens that are worth sending
 FULL = 12_288  # tokens of a prompt in the window that a chat has by default
@@ -18,12 +21,14 @@ RECENT = 0.05  # of the room beside the fixed parts, which stays with the latest
 def slot(budget: Budget, fixed: int, gone: int) -> int:
     """Tokens for recall, when turns of ``gone`` tokens have left the window.
 
-    Its share of the room; once the history is long, up to ``ENOUGH``, as far as that leaves the latest turns
-    a place. In a large window the share is enough by itself and nothing changes.
+    Its share of the room; once the history is long, up to ``ENOUGH`` and what a larger room adds to that, as
+    far as it leaves the latest turns a place. In a very large window the share is enough by itself. A larger
+    window never gives recall less.
     """
     if gone <= 0:
         return 0
-    wanted = max(budget.recall, min(ENOUGH, gone // LONG))
+    enough = ENOUGH + int(MORE * math.log2(max(SMALL, budget.room) / SMALL))
+    wanted = max(budget.recall, min(enough, gone // LONG))
     beside = min(budget.high, budget.room) - fixed
     return max(0, min(wanted, int(beside * (1 - RECENT))))
 
@@ -42,10 +47,11 @@ def worth(slot: int, chance: float, least: float, asked: bool) -> int:
 def gives_way(chance: float, least: float, insists: float, room: int) -> bool:
     """Whether the window is to make room for a recall of this chance.
 
-    The server then reads the whole prompt again, which costs little where the prompt is small: ``insists`` is the
-    chance it takes in a prompt of ``FULL`` tokens. What is not worth half of its slot is never worth that.
+    The server then reads the whole prompt again, which costs little where the prompt is small, while a large one
+    has more free without that: ``insists`` is the chance it takes in a prompt of ``FULL`` tokens, and a quarter of
+    it in one of half that size. What is not worth half of its slot is never worth that.
     """
-    return chance >= max(least / 2, insists * min(1.0, room / FULL))
+    return chance >= max(least / 2, insists * min(1.0, room / FULL) ** 2)
 
 
 def reserving(budget: Budget, tokens: int) -> Budget:

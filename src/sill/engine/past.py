@@ -8,6 +8,7 @@ from typing import Protocol
 from ..core import trail
 from ..core.memory import Memory, Utterance, utterance
 from ..core.trail import Touch
+from ..lexicon import load
 from ..ports import Embedder, History, StoredTurn
 from .vectors import Vectors
 
@@ -61,7 +62,7 @@ class Recollection:
         shelf = self._shelves.pop(chat, None)
         is_other = self.is_repeatable and shelf is not None and len(shelf.turns) != history.earlier
         if shelf is None or is_other or not _continues(list(shelf.turns), history):
-            shelf = Shelf(vectors=Vectors(self.embedder) if self.embedder else None)
+            shelf = Shelf(Memory(load()), vectors=Vectors(self.embedder) if self.embedder else None)
             if history.earlier:
                 shelf.add(_way_to(history.turns[0], await self.store.turns(chat)))
         self._shelves[chat] = shelf
