@@ -168,6 +168,7 @@ class _Bench:
         if self.connection is not None:
             self.connection.close()
             self.connection = None
+        self.commits = 0
 
 
 class Lane:
@@ -259,11 +260,9 @@ class Lane:
 
     async def close(self) -> None:
         if self._thread is not None:
-            await self._give(lambda: None)
+            await self._give(self._bench.close, alone=True)
             self._bench.jobs.put(None)
-            await asyncio.get_running_loop().run_in_executor(None, self._thread.join)
             self._thread = None
-        self._bench.close()
 
 
 def _succeeded(answer: T) -> "asyncio.Future[T]":
