@@ -46,6 +46,7 @@ from sill.engine.prepare import Call, Prepared, Question
 from sill.engine.recall import Recollection
 from sill.engine.sizes import Remembered
 from sill.engine.sizing import Sizer
+from sill.errors import SillError
 from sill.ports import Embedder
 from sill.prompts import load, template
 from sill.testing import MemoryStore, ScriptedModel
@@ -304,8 +305,15 @@ async def warm(talk: Talk) -> None:
 
 
 def chosen(embedder: str) -> Embedder | None:
-    if embedder in ("none", "auto"):
-        return embedder_for(embedder)
+    """``auto`` fetches the bundled one where it is not there yet, and goes by words where that fails."""
+    if embedder == "none":
+        return None
+    if embedder == "auto":
+        try:
+            return embedder_for("bundled")
+        except SillError as error:
+            print(f"by words alone: {error}", file=sys.stderr)
+            return None
     return (
         embedder_for("bundled", folder=Path(embedder)) if fetch.is_ready(Path(embedder)) else None
     )
