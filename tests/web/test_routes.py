@@ -36,7 +36,7 @@ def filled(path):
 def test_every_route_turns_strangers_away(tmp_path):
     async def check():
         async with serving(tmp_path) as served:
-            app = served.site.server.config.app.app
+            app = served.site.server.config.app.app.app
             routes = sorted(set(walk(app.routes)))
             wrong = []
             async with httpx.AsyncClient(base_url=served.site.url, trust_env=False) as stranger:
@@ -57,7 +57,7 @@ def test_every_route_turns_strangers_away(tmp_path):
 def test_every_answer_carries_the_security_headers(tmp_path):
     async def check():
         async with serving(tmp_path) as served:
-            app = served.site.server.config.app.app
+            app = served.site.server.config.app.app.app
             every = sorted(set(walk(app.routes)))
             simple = [(m, path) for m, path in every if m in ("GET", "HEAD") and "{" not in path]
             assert len(simple) > 15

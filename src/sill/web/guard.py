@@ -92,7 +92,8 @@ NOT_OUR_PAGE = Refusal(
     "a write with a cookie must come from Sill's own page",
     f"send X-Requested-By: {REQUESTED_BY} and Content-Type: application/json",
 )
-NOT_AN_ADDRESS = Refusal(400, "invalid", "a NUL cannot be part of an address")
+NO_ADDRESS = Refusal(404, "not_found", "there is nothing at such an address")
+NO_QUERY = Refusal(400, "invalid", "a NUL cannot be part of a query")
 TOO_LARGE = Refusal(413, "too_large", "the request is larger than this server takes")
 
 
@@ -178,8 +179,10 @@ class Guard:
         dressed = self._dressed(scope, send)
         seen = look(scope)
         refusal = await self._refuse(seen, scope)
-        if refusal is None and ("\0" in seen.path or b"%00" in scope.get("query_string", b"")):
-            refusal = NOT_AN_ADDRESS
+        if refusal is None and "\0" in seen.path:
+            refusal = NO_ADDRESS
+        if refusal is None and b"%00" in scope.get("query_string", b""):
+            refusal = NO_QUERY
         if refusal is None and seen.kind == "http" and _announced(scope) > self.rules.most_body:
             refusal = TOO_LARGE
         if refusal is NO_CREDENTIALS and self.rules.login_page and _wants_page(scope):
