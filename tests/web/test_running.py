@@ -242,8 +242,8 @@ def test_a_server_that_winds_down_takes_no_more_and_stops_what_does_not_end():
 
         running = await turns.start("ann", endless)
         await turns.wind_down(0.01)
-        with pytest.raises(Overloaded):
+        with pytest.raises(Overloaded) as refused:
             await start(turns, STARTED)
-        return running.is_ended, turns.in_flight
+        return running.is_ended, turns.in_flight, refused.value.code
 
-    assert asyncio.run(check()) == (True, 0)
+    assert asyncio.run(check()) == (True, 0, "shutting_down")

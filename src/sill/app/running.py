@@ -28,11 +28,20 @@ FAST, SLOW = 1.0 / TEXTS_PER_SECOND, 0.02
 
 
 class Overloaded(SillError):
-    """``retry_after`` in seconds."""
+    """``retry_after`` in seconds; ``code`` is for programs."""
+
+    code = "too_many_streams"
 
     def __init__(self, message: str, retry_after: int = 5) -> None:
         super().__init__(message, hint=f"try again in {retry_after} seconds")
         self.retry_after = retry_after
+
+
+class ShuttingDown(Overloaded):
+    code = "shutting_down"
+
+    def __init__(self) -> None:
+        super().__init__("the server is shutting down", 10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +260,7 @@ class Turns:
         It goes on whether anybody reads or not; its ``stop`` ends it.
         """
         if self.is_closing:
-            raise Overloaded("the server is shutting down", 10)
+            raise ShuttingDown
         if self.in_flight >= self.most:
             raise Overloaded("too many answers are being written at once")
         self._forget()
@@ -307,7 +316,7 @@ class Turns:
     def guest(self, stop: Stop) -> Iterator[None]:
         """An answer that is no turn and lives as long as its request; ``stop`` is set when it has to end."""
         if self.is_closing:
-            raise Overloaded("the server is shutting down", 10)
+            raise ShuttingDown
         self._guests.add(stop)
         try:
             yield

@@ -19,7 +19,7 @@ from ..settings import Settings, Value
 from .build import App, Ground, open_over, open_storage
 from .complete import TextProfile, open_writer
 from .edits import Edits, editor_for, open_edits
-from .running import Overloaded, Turns
+from .running import ShuttingDown, Turns
 from .vault import vault_of
 
 LOCAL_OWNER = "local"
@@ -73,7 +73,7 @@ class Lazy:
     async def get(self) -> App:
         """The application; ``SillError`` says why there is none."""
         if self._closing.is_set():
-            raise Overloaded("the server is shutting down", 10)
+            raise ShuttingDown
         self.start()
         await self._settled.wait()
         if self.app is None:

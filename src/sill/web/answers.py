@@ -75,8 +75,8 @@ def not_found(what: str) -> Rejected:
 def status_of(error: SillError) -> tuple[int, str]:
     """The status and the code that an error of ours means over HTTP."""
     match error:
-        case Overloaded():
-            return 503, "too_many_streams"
+        case Overloaded(code=code):
+            return 503, code
         case TurnInProgress():
             return 409, "busy"
         case LimitReached():
