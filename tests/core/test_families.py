@@ -40,6 +40,28 @@ def test_the_name_settles_how_a_model_counts(model, expected):
     assert (family.vocabulary, family.style, family.window, family.kind) == expected
 
 
+@pytest.mark.parametrize(
+    "model, expected",
+    [
+        ("claude-3-haiku-20240307", "Claude 3"),
+        ("claude-3-5-sonnet-20241022", "Claude 3"),
+        ("claude-3.7-sonnet", "Claude 3"),
+        ("anthropic/claude-opus-4", "Claude 3"),
+        ("claude-opus-4-1-20250805", "Claude 3"),
+        ("claude-sonnet-4-20250514", "Claude 3"),
+        ("anthropic.claude-sonnet-4-5-20250929-v1:0", "Claude 3"),
+        ("claude-opus-4-6", "Claude 3"),
+        ("claude-opus-4-7", "Claude"),
+        ("claude-opus-4.8", "Claude"),
+        ("claude-sonnet-5", "Claude"),
+        ("claude-fable-5-1", "Claude"),
+        ("claude-next", "Claude"),
+    ],
+)
+def test_claude_counts_by_one_of_two_vocabularies_and_by_the_finer_one_in_doubt(model, expected):
+    assert family_of(model).name == expected
+
+
 @pytest.mark.parametrize("model", ["", "unheard-of", "smollm2", "my-model/v2"])
 def test_an_unknown_name_has_no_family(model):
     assert family_of(model) is None

@@ -10,6 +10,7 @@ from typing import Literal
 
 from .certificate import Kind
 from .formats import Format
+from .likeness import Likeness
 
 Vocabulary = Literal[
     "o200k_base",
@@ -36,7 +37,7 @@ PROVED: frozenset[str] = frozenset(
 class Family:
     """How a group of models counts; ``window`` in tokens, where one number holds for the whole group.
 
-    ``ratio`` scales the count where the real vocabulary is not public and this one stands in for it;
+    ``likeness`` tells the count where the real vocabulary is not public and this one stands in for it;
     ``margin`` is what may be missing then.
     """
 
@@ -44,17 +45,24 @@ class Family:
     vocabulary: Vocabulary
     style: Format
     window: int | None = None
-    ratio: float = 1.0
+    likeness: Likeness | None = None
     margin: float = 0.0
     sure: bool = True
 
     @property
     def kind(self) -> Kind:
-        proved = self.vocabulary in PROVED and self.ratio == 1.0 and self.margin == 0.0
+        proved = self.vocabulary in PROVED and self.likeness is None and self.margin == 0.0
         return "exact" if proved and self.sure else "estimate"
 
 
 _Row = tuple[str, Family]
+
+# Measured against reconstructions of Claude's two vocabularies and against Google's and Cohere's published ones. Grok's
+# is not public: it is taken to be like Cohere's, which costs most.
+_CLAUDE_3 = Likeness(1.25, least=0.84)
+_CLAUDE_5 = Likeness(1.7, shouted=0.37, capital=0.185, least=1.01)
+_GOOGLE = Likeness(1.07, splits_digits=True, least=0.6)
+_COHERE = Likeness(1.1, splits_digits=True, least=0.93)
 
 _KNOWN: tuple[_Row, ...] = (
     (r"compound(-mini|-beta)?\b", Family("Groq Compound", "o200k_base", "agent", window=131_072)),
@@ -81,6 +89,8 @@ _KNOWN: tuple[_Row, ...] = (
     (r"deepseek-(chat|reasoner|v[34]|r1(-0528)?$|r1:671b)", Family("DeepSeek", "deepseek", "deepseek", window=131_072)),
 )  # fmt: skip
 
+_BEFORE_CLAUDE_4_7 = r"claude(-instant|-v?[123]\b|-[123][-.]|-[a-z]+-[34](?!\d)(?![-.][7-9]))"
+
 _GUESSED: tuple[_Row, ...] = (
     (r"llama-?4", Family("Llama 4", "llama3", "llama4", window=1_048_576, margin=0.05)),
     (r"qwen|qwq|deepseek-r1-distill-qwen|deepseek-r1:(1\.5|7|14|32)b", Family("Qwen", "qwen", "chatml", margin=0.03)),
@@ -93,11 +103,12 @@ _GUESSED: tuple[_Row, ...] = (
     (r"deepseek", Family("DeepSeek", "deepseek", "deepseek", margin=0.05)),
     (r"(hermes-3|tulu-3|nemotron|llama)", Family("Llama", "llama3", "llama3", margin=0.08)),
     (r"gpt", Family("GPT", "o200k_base", "harmony", margin=0.05)),
-    (r"claude", Family("Claude", "o200k_base", "chatml", window=200_000, ratio=1.35, margin=0.1)),
-    (r"gemini", Family("Gemini", "o200k_base", "chatml", window=1_048_576, ratio=1.1, margin=0.1)),
-    (r"gemma", Family("Gemma", "o200k_base", "chatml", ratio=1.1, margin=0.1)),
-    (r"grok", Family("Grok", "o200k_base", "chatml", window=131_072, ratio=1.15, margin=0.1)),
-    (r"command-(r|a)", Family("Command", "o200k_base", "chatml", window=131_072, ratio=1.15, margin=0.1)),
+    (_BEFORE_CLAUDE_4_7, Family("Claude 3", "o200k_base", "chatml", window=200_000, likeness=_CLAUDE_3, margin=0.25)),
+    (r"claude", Family("Claude", "o200k_base", "chatml", window=200_000, likeness=_CLAUDE_5, margin=0.2)),
+    (r"gemini", Family("Gemini", "o200k_base", "chatml", window=1_048_576, likeness=_GOOGLE, margin=0.15)),
+    (r"gemma", Family("Gemma", "o200k_base", "chatml", likeness=_GOOGLE, margin=0.15)),
+    (r"grok", Family("Grok", "o200k_base", "chatml", window=131_072, likeness=_COHERE, margin=0.15)),
+    (r"command-(r|a)", Family("Command", "o200k_base", "chatml", window=131_072, likeness=_COHERE, margin=0.15)),
 )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ MARGIN = 0.15
 _PIECES = re.compile(
     r"[A-Za-z0-9+/_=-]{24,}"  # too long for a word: a key, a hash, base64, or a path
     r"|[A-Z]?[a-zà-öø-ÿāăąćčďđēęěğīıłńňōőœřśşšťūůűźżžạ-ỹ]+|[A-ZÀ-ÖØ-Þ]+"
-    r"|[0-9]+|[ \t]{2,}|[\r\n]+|[!-/:-@\[-`{-~]+|[^\x00-\x7f]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\t]"
+    r"| ?[0-9]+|[ \t]{2,}|[\r\n]+|[!-/:-@\[-`{-~]+|[^\x00-\x7f]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\t]"
 )
 
 # The second letters that follow a first one in all but one of fourteen places in prose and code.
@@ -35,7 +35,8 @@ _SCRIPTS = (
     (0x0080, 1.3),  # Latin letters and signs that stand alone
     (0x0370, 1.05),  # Greek
     (0x0400, 0.7),  # Cyrillic
-    (0x0530, 1.2),  # Armenian, Hebrew
+    (0x0530, 1.95),  # Armenian
+    (0x0590, 1.2),  # Hebrew
     (0x0600, 1.0),  # Arabic
     (0x0700, 1.9),
     (0x0900, 1.35),  # scripts of India
@@ -72,7 +73,7 @@ def estimate(text: str) -> int:
             elsewhere += _weight(piece) * times
     # Vocabularies know English best: words beside accented ones are cut finer than their letters show.
     is_foreign = foreign > 0.03 * words
-    return max(1, round(in_words * (1.2 if is_foreign else 1.0) + elsewhere))
+    return max(1, round(in_words * (1.35 if is_foreign else 1.0) + elsewhere))
 
 
 def _is_word(piece: str) -> bool:
@@ -86,6 +87,8 @@ def _weight(piece: str) -> float:
         return _long_run(piece)
     if first.isdigit() and first.isascii():
         return size * 0.95
+    if first == " " and size > 1 and piece[1].isdigit():  # some vocabularies leave the space alone
+        return 0.6 + (size - 1) * 0.95
     if first in "\r\n":
         return 1.0 + 0.7 * (size - 1)
     if first in " \t" and size > 1:

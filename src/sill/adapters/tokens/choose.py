@@ -46,8 +46,8 @@ async def counter_for(
     1. The endpoint's own, if it counts for itself (asked once, through ``probes``; without them nothing is asked).
     2. The configured ``tokenizer`` unless it is ``auto``: a vocabulary's name, a ``tokenizer.json``, a model
        in the hub's cache, or ``estimate``. One that cannot be used is a ``SettingsError``.
-    3. The vocabulary that the model's name settles; 4. the one it suggests; 5. an estimate, scaled by what
-       past answers taught (``ratio``).
+    3. The vocabulary that the model's name settles; 4. the one it suggests; 5. an estimate. What past answers taught
+       (``ratio``) scales the last two.
     """
     silent = False
     if endpoint is not None and probes is not None:
@@ -63,7 +63,7 @@ async def counter_for(
     family = family_of(model)
     if tokenizer and tokenizer != AUTO:
         return _configured(tokenizer, family, ratio)
-    if family is not None and (counter_here := local_counter(family)) is not None:
+    if family is not None and (counter_here := local_counter(family, ratio)) is not None:
         how = "known name" if family.sure else "guessed from the name"
         reason = f"{how}: {family.name}, {family.vocabulary}{asked}"
         return Chosen(counter_here, reason, family.window, counter_here.cuts)

@@ -38,7 +38,7 @@ async def _ids(
             body = {"model": counter._model, "prompt": text, "add_special_tokens": add_special}
             return await _asked(counter._endpoint, body, text)
         case Local() if (
-            counter._family.ratio == 1.0
+            counter._family.likeness is None
         ):  # another family's ids would be no tokens of its
             plain = vocabulary(counter._family.vocabulary)
             return None if plain is None else plain.encode(text)

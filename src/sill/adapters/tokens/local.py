@@ -11,6 +11,7 @@ from ...core.certificate import Counts, Kind, Tokenizer, weakest
 from ...core.cuts import blocks
 from ...core.families import PROVED, Family
 from ...core.formats import billed, chat_of, message_overhead
+from ...core.likeness import Likeness
 from ...core.request import ChatRequest
 from ...ports import Overhead
 from ._vocabularies import Count, vocabulary
@@ -23,24 +24,39 @@ INLINE = 20_000  # characters that are counted right here; more go to a thread
 WATCHED = 200_000  # characters from which on a busy machine may not be done in time
 
 
-def local_counter(family: Family) -> "Local | None":
-    """A counter for the family, or None if its vocabulary cannot be had."""
+def local_counter(family: Family, ratio: float = 1.0) -> "Local | None":
+    """A counter for the family, or None if its vocabulary cannot be had; ``ratio`` scales an estimate."""
     plain = vocabulary(family.vocabulary)
-    return None if plain is None else Local(family, plain.count)
+    if plain is None:
+        return None
+    count = plain.count
+    if (likeness := family.likeness) is not None:
+        count = partial(_likened, plain.count, likeness)
+    if family.kind == "estimate" and ratio != 1.0:
+        count = partial(_scaled, count, ratio)
+    return Local(family, count)
+
+
+def _likened(known: Count, likeness: Likeness, text: str) -> int:
+    return likeness.tokens(text, known(text))
+
+
+def _scaled(count: Count, ratio: float, text: str) -> int:
+    return math.ceil(count(text) * ratio)
 
 
 class Local:
     """Counts texts exactly with the family's vocabulary, requests with the family's format."""
 
     def __init__(self, family: Family, tokens_of: Count, seconds: float = SECONDS) -> None:
-        scale = "" if family.ratio == 1.0 else f"*{family.ratio}"
+        stands_in = "" if family.likeness is None else f"~{family.name}"
         self.tokenizer = Tokenizer(
-            id=family.vocabulary + scale,
+            id=family.vocabulary + stands_in,
             kind=family.kind,
             template=family.style,
             margin=family.margin if family.kind == "estimate" else 0.0,
         )
-        self.cuts = family.vocabulary in PROVED
+        self.cuts = family.vocabulary in PROVED and family.likeness is None
         self._family = family
         self._tokens_of = tokens_of
         self._seconds = seconds
@@ -53,13 +69,11 @@ class Local:
             )
         if size > INLINE:
             return await asyncio.to_thread(self._count, texts)
-        if self._family.ratio == 1.0:
-            # Nearly every call is this one. What is no Unicode text raises, and is counted with more care.
-            try:
-                return Counts(tuple(map(self._tokens_of, texts)), self.tokenizer.kind)
-            except Exception:
-                return self._count(texts)
-        return self._count(texts)
+        # Nearly every call is this one. What is no Unicode text raises, and is counted with more care.
+        try:
+            return Counts(tuple(map(self._tokens_of, texts)), self.tokenizer.kind)
+        except Exception:
+            return self._count(texts)
 
     async def count_request(self, request: ChatRequest) -> Counts:
         return await self.count_body(request.body())
@@ -73,9 +87,9 @@ class Local:
     async def overhead(self) -> Overhead:
         roles, request, call = message_overhead(self._family.style, self._tokens_of)
         return Overhead(
-            message={role: self._scaled(tokens) for role, tokens in roles.items()},
-            request=self._scaled(request),
-            tool_call=self._scaled(call),
+            message=dict(roles),
+            request=request,
+            tool_call=call,
             quotes_parallel=self._family.style in ("gpt-3.5", "gpt-4", "gpt-4o"),
         )
 
@@ -89,7 +103,7 @@ class Local:
         measured = measured or self._measured()
         counted = [measured(text) for text in texts]
         kind = weakest(self._family.kind, *(kind for _, kind in counted))
-        return Counts(tuple(self._scaled(tokens) for tokens, _ in counted), kind)
+        return Counts(tuple(tokens for tokens, _ in counted), kind)
 
     def _count_body(self, body: Mapping[str, Any], measured: "Bounded | None" = None) -> Counts:
         measured = measured or self._measured()
@@ -104,14 +118,11 @@ class Local:
             bill = billed(chat_of(body), self._family.style, measure)
         except RecursionError:  # a schema that contains itself
             return Counts((Estimate().body_tokens(body),), "estimate")
-        return Counts((self._scaled(bill.tokens),), weakest(bill.kind, *kinds))
+        return Counts((bill.tokens,), weakest(bill.kind, *kinds))
 
     def _measured(self) -> "Bounded":
         until = time.monotonic() + self._seconds
         return lambda text: bounded_count(text, self._tokens_of, until)
-
-    def _scaled(self, tokens: int) -> int:
-        return math.ceil(tokens * self._family.ratio)
 
 
 Bounded = Callable[[str], tuple[int, Kind]]
@@ -121,7 +132,8 @@ def bounded_count(text: str, tokens_of: Count, until: float) -> tuple[int, Kind]
     """Tokens of ``text``; what time does not allow to count is bounded by its bytes."""
     text = sound(text)
     if len(text) <= AT_ONCE:
-        return _in_time(text, tokens_of, until)
+        # A text of usual length is counted whatever time it is: that is over before a bound would help anybody.
+        return _in_time(text, tokens_of, until if len(text) > INLINE else math.inf)
     total, kinds = 0, set[Kind]()
     for block in blocks(text, AT_ONCE // 2):
         tokens, kind = (
