@@ -163,8 +163,8 @@ ALTER TABLE messages ADD COLUMN said {int} NOT NULL DEFAULT 0
 LEANER = """
 ALTER TABLE contents ADD COLUMN chat {int} REFERENCES chats (key);
 ALTER TABLE contents ADD COLUMN fence {int};
-UPDATE contents SET chat = (SELECT MIN(chat) FROM uses WHERE content = contents.key);
-UPDATE contents SET fence = (SELECT fence FROM uses WHERE content = contents.key AND uses.chat = contents.chat);
+UPDATE contents SET (chat, fence) =
+  (SELECT uses.chat, uses.fence FROM uses WHERE uses.content = contents.key ORDER BY uses.chat LIMIT 1);
 DELETE FROM uses WHERE chat = (SELECT chat FROM contents WHERE key = uses.content);
 CREATE INDEX contents_of_chat ON contents (chat, fence);
 CREATE TABLE recordings (
