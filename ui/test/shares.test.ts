@@ -49,9 +49,21 @@ describe("the window's groups", () => {
       history: 200,
       recall: 40,
       question: 60,
+      answer: 0,
       reserve: 500,
       free: 800,
     });
+    expect(Object.values(segments).reduce((sum, tokens) => sum + tokens, 0)).toBe(PLAN.window);
+  });
+
+  it.each([
+    [120, { answer: 120, reserve: 380, free: 800 }],
+    [700, { answer: 700, reserve: 0, free: 600 }],
+    [9999, { answer: 1300, reserve: 0, free: 0 }],
+  ])("give %i tokens of an answer out of the reserve, then out of what is free", (answered, expected) => {
+    const segments = Object.fromEntries(segmentsOf(PLAN, answered).map(({ group, tokens }) => [group, tokens]));
+
+    expect(segments).toMatchObject(expected);
     expect(Object.values(segments).reduce((sum, tokens) => sum + tokens, 0)).toBe(PLAN.window);
   });
 

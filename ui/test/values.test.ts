@@ -98,6 +98,13 @@ describe("the graph", () => {
     expect(places.size).toBe(30);
   });
 
+  it("keeps a note that nothing links to near the others", () => {
+    const points = placed(31, edges);
+    const far = (point: { x: number; y: number }): number => Math.hypot(point.x, point.y);
+
+    expect(far(points[30]!)).toBeLessThan(1.5 * Math.max(...points.slice(0, 30).map(far)));
+  });
+
   it("stays in its box, also when zoomed there and back", () => {
     const box = boxOf(placed(30, edges));
     const back = zoomed(zoomed(box, 2, 0.3, 0.7), 0.5, 0.3, 0.7);

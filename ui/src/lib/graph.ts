@@ -13,6 +13,8 @@ export interface Edge {
 const ROUNDS = 220;
 const SPACE = 60; // wished distance of linked nodes
 const WIDER = 1.7;
+const PULL = 0.5; // to the middle, weak, for what is held by links
+const ALONE = 3; // and stronger for what nothing holds, which would drift away and make all others small
 
 export function placed(count: number, edges: readonly Edge[]): Point[] {
   // A sunflower: spread evenly from the start, without chance.
@@ -21,6 +23,7 @@ export function placed(count: number, edges: readonly Edge[]): Point[] {
     const radius = SPACE * 0.7 * Math.sqrt(index + 0.5);
     return { x: radius * Math.cos(angle), y: radius * Math.sin(angle) };
   });
+  const linked = new Set(edges.flatMap(({ source, target }) => (source === target ? [] : [source, target])));
   const pushX = new Float64Array(count);
   const pushY = new Float64Array(count);
   for (let round = 0; round < ROUNDS; round++) {
@@ -52,9 +55,9 @@ export function placed(count: number, edges: readonly Edge[]): Point[] {
       pushY[target]! += dy * force;
     }
     points.forEach((point, index) => {
-      // A weak pull to the middle keeps parts without links in sight.
-      const x = pushX[index]! - point.x * 0.5;
-      const y = pushY[index]! - point.y * 0.5;
+      const pull = linked.has(index) ? PULL : ALONE;
+      const x = pushX[index]! - point.x * pull;
+      const y = pushY[index]! - point.y * pull;
       const length = Math.max(Math.hypot(x, y), 0.001);
       const step = Math.min(length * 0.05, heat);
       point.x += (x / length) * step;
