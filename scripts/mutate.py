@@ -12,6 +12,7 @@ groups that the limit holds for are scored: planner, ops and links.
 
 import argparse
 import difflib
+import gc
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -29,8 +30,8 @@ import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, Phase, settings
 from mutmut.configuration import config
+from mutmut.mutation import trampoline
 from mutmut.mutation.file_mutation import MutatedFile, mutate_file_contents
-from mutmut.mutation.trampoline import set_mutant_under_test
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "src" / "sill" / "core"
@@ -88,6 +89,7 @@ def main(arguments: Sequence[str]) -> int:
     modules = [module for group in groups.values() for module in group]
 
     os.chdir(ROOT)
+    trampoline.get_mutant_under_test = lambda: ""
     config().do_not_mutate_patterns.append(r"assert_never\(|case never:")  # cannot be reached
     changed = {m: mutate_file_contents(m, (CORE / f"{m}.py").read_text()) for m in modules}
     sys.meta_path.insert(0, Finder({f"sill.core.{m}": file.code for m, file in changed.items()}))
@@ -195,6 +197,8 @@ class Trial:
         if self.failed:
             return True
         print(f"\n{len(session.items)} tests; {len(self.mutants)} changes", flush=True)
+        gc.collect()
+        gc.freeze()  # children share what is there already instead of copying it
         for at, mutant in enumerate(self.mutants):
             tests = [session.items[test] for _, test in sorted(self.reached[mutant.function])]
             usual = sum(seconds for seconds, _ in self.reached[mutant.function])
@@ -237,7 +241,8 @@ def noticed(mutant: Mutant | None, tests: Sequence[pytest.Item], usual: float) -
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     if mutant is not None:
-        set_mutant_under_test(f"sill.core.{mutant.module}.{mutant.name}")
+        name = f"sill.core.{mutant.module}.{mutant.name}"
+        trampoline.get_mutant_under_test = lambda: name
     for test in tests:
         if any(report.failed for report in runtestprotocol(test, log=False, nextitem=None)):
             os._exit(1)
