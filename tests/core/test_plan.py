@@ -252,8 +252,8 @@ def test_what_must_go_in_but_cannot_is_refused(asked, expected):
         pytest.param(
             [turn("t1", 60, whole("a")), T2],
             envelopes.deleted("a"),
-            "t2 |  | 20",
-            id="evicted: nothing to tell",
+            "t2 | a deleted | 23",
+            id="evicted: told all the same, for the trail",
         ),
     ],
 )

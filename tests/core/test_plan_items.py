@@ -98,9 +98,9 @@ def test_a_request_that_grows():
         Item("file", "back", 28, "updated", "back in a state that is still in the window", 2),
         Item("file", "new", 0, "kept", "unchanged since it was sent"),
         Item("file", "first", 60, "sent", "not in the window yet", 60),
-        Item("file", "big", 2, "omitted", "pinned; 1,234 tokens do not fit the 583 left for files; the model is told", 2),
-        Item("file", "long", 21, "omitted", "600 tokens do not fit the 581 left for files; its outline is sent instead", 21),
-        Item("file", "known", 2, "omitted", "601 tokens do not fit the 560 left for files; the model knows"),
+        Item("file", "big", 2, "omitted", "pinned; 1,234 tokens do not fit the 576 left for files; the model is told", 2),
+        Item("file", "long", 21, "omitted", "600 tokens do not fit the 574 left for files; its outline is sent instead", 21),
+        Item("file", "known", 2, "omitted", "601 tokens do not fit the 553 left for files; the model knows"),
         Item("file", "doomed", 15, "sent", "deleted; the model is told", 3),
         Item("file", "old", 17, "sent", "renamed to new; the model is told", 4),
         Item("file", "unasked", 14, "kept", "sent earlier, still in the window"),
@@ -180,10 +180,12 @@ def test_a_request_that_evicts():
         Item("file", "again", 20, "sent", "the turn that carried it was evicted", 20),
         Item("file", "new", 13, "sent", "renamed; the copy in the window bore its old name", 13),
         Item("file", "first", 60, "sent", "pinned; not in the window yet", 60),
-        Item("file", "wide", 2, "omitted", "1,234 tokens do not fit the 499 left for files; the model knows"),
-        Item("file", "known", 2, "omitted", "601 tokens do not fit the 497 left for files; the model is told", 2),
+        Item("file", "wide", 2, "omitted", "1,234 tokens do not fit the 492 left for files; the model knows"),
+        Item("file", "known", 2, "omitted", "601 tokens do not fit the 490 left for files; the model is told", 2),
         Item("file", "unasked", 14, "kept", "sent earlier, still in the window"),
         Item("file", "other", 4, "kept", "sent earlier, still in the window"),
+        Item("file", "doomed", 3, "sent", "deleted; the model is told", 3),
+        Item("file", "old", 4, "sent", "renamed to new; the model is told", 4),
         Item("turn", "t1", 400, "evicted", "past the high-water mark, oldest first"),
         Item("turn", "t2", 233, "kept", "old tool results as one-line stubs"),
         Item("turn", "t3", 60, "kept"),
@@ -198,6 +200,8 @@ def test_a_request_that_evicts():
     assert sent(plan) == [
         asked.pins[1].message.text,
         "recall s7",
+        "doomed deleted",
+        "old renamed",
         "edited'",
         "again",
         "new",
@@ -206,7 +210,7 @@ def test_a_request_that_evicts():
     ]
     dropped = {("t2", 0), ("t2", 1), ("t3", 0), ("t3", 2), ("t3", 3), ("t4", 0)}
     assert plan.epoch == Epoch(5, "t2", frozenset(dropped), frozenset({("t2", 7)}))
-    assert (plan.tokens, plan.next_evicts, plan.budget) == (648, False, limits)
+    assert (plan.tokens, plan.next_evicts, plan.budget) == (655, False, limits)
 
 
 def test_a_request_between_tool_rounds():

@@ -7,6 +7,8 @@ from itertools import count, pairwise
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sill.core.budget import Profile
 from sill.core.documents import Document
@@ -223,6 +225,98 @@ def test_a_file_that_is_gone_is_never_told_as_if_it_were_there(when):
                 notice = '"file_id":"notes/a.md","event":"deleted"'
                 assert "deleted" in line or notice in whole(request)
     assert trails
+
+
+PATHS = ("notes/a.md", "notes/b.md", "notes/c.md")
+Happening = tuple[str, str]  # what happens to which file
+
+
+class Folder:
+    """Files that come, change, move and go."""
+
+    def __init__(self) -> None:
+        self.files = {path: text_of(path) for path in PATHS[:2]}
+        self.known: set[str] = set()  # to the model
+        self.changes = 1
+
+    def happen(self, what: str, path: str) -> None:
+        self.changes += 1
+        match what:
+            case "delete":
+                self.files.pop(path, None)
+            case "write":
+                self.files[path] = text_of(path, self.changes)
+            case "move" if path in self.files:
+                self.files[f"notes/moved-{self.changes}.md"] = self.files.pop(path)
+
+    def asked(self, text: str) -> Question:
+        self.known |= set(self.files)
+        documents = tuple(Document(path, text) for path, text in sorted(self.files.items()))
+        return Question(text, documents, missing=tuple(sorted(self.known - set(self.files))))
+
+
+def misled(request: ChatRequest, folder: Folder) -> list[str]:
+    """What the request says of the folder's files that is not so, or does not say at all."""
+    trail = sections(request).get("files", "")
+    deeds: dict[str, dict[str, int]] = {}
+    for line in trail.split("\n") if trail else []:
+        path, _, rest = line.split(" ", 2)
+        told = (deed.split(" ") for deed in rest.split(", ") if not deed.startswith("was "))
+        deeds[path] = {deed: int(turn) for deed, turn in told}
+    everything = whole(request)
+    wrong = [f"not named: {path}" for path in folder.known if path not in everything]
+    for path, done in deeds.items():
+        last = max(done, key=lambda deed: done[deed])
+        is_told = f'"file_id":"{path}","event"' in everything
+        if path not in folder.files and last not in ("deleted", "renamed") and not is_told:
+            wrong.append(f"as if it were there: {path} {done}")
+        if (
+            path in folder.files
+            and last in ("deleted", "renamed")
+            and f'"{path}"' not in everything
+        ):
+            wrong.append(f"as if it were gone: {path} {done}")
+    return wrong
+
+
+def lived_through(happenings: Sequence[Happening | None]) -> int:
+    """How many evictions there were; every request told the truth about the files."""
+    model = ScriptedModel(
+        *([f"Answer {n}. " + "and more words " * 60] for n in range(len(happenings)))
+    )
+    chat, folder = make_chat(model, window=3_000), Folder()
+
+    async def run() -> int:
+        id, epochs = None, 0
+        for number, happening in enumerate(happenings):
+            if happening is not None:
+                folder.happen(*happening)
+            async for event in chat.ask(id, folder.asked(f"Question {number}")):
+                if isinstance(event, Finished):
+                    id = event.chat
+                    epochs = (await chat.store.turn(event.turn)).epoch.number
+            assert misled(model.sent[-1], folder) == [], number
+        return epochs
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("what", ["delete", "move"])
+@pytest.mark.parametrize("when", range(4, 20))
+def test_a_file_that_goes_in_any_turn_is_known_to_be_gone_five_evictions_later(what, when):
+    happenings: list[Happening | None] = [None] * 44
+    happenings[when] = (what, PATHS[0])
+
+    assert lived_through(happenings) >= 5
+
+
+happening = st.tuples(st.sampled_from(["delete", "write", "move"]), st.sampled_from(PATHS))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.none() | happening, min_size=30, max_size=45))
+def test_whatever_happens_to_files_the_trail_tells_it_as_it_is(happenings):
+    lived_through(happenings)
 
 
 # --- Within an epoch ------------------------------------------------------------------------------

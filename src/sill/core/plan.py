@@ -29,7 +29,7 @@ class Ask:
     """What must go in, and what may.
 
     ``tools`` and ``overhead`` are the tokens of the tool schemas and of the request itself. ``recalls`` come
-    best first. ``notices`` tell of deleted and renamed files. ``summary`` stands for what left the window and
+    best first. ``notices`` tell of deleted and renamed files, where the model holds them; ``told`` in any case. ``summary`` stands for what left the window and
     always goes in; ``pins`` are turns to be shown again where they are not in the window. Between tool rounds,
     ``sent`` is the hidden context that went out with this question before, and ``rounds`` what was said since;
     ``holds`` are pinned turns in the window, which cannot be shown again then and so must not leave it.
@@ -41,6 +41,7 @@ class Ask:
     overhead: int = 0
     recalls: tuple[Sized, ...] = ()
     notices: tuple[Sized, ...] = ()
+    told: tuple[Sized, ...] = ()
     sent: tuple[Sized, ...] = ()
     rounds: tuple[Sized, ...] = ()
     summary: Sized | None = None
@@ -98,10 +99,12 @@ def plan_context(
         return over
     turns = ledger.window(turns, epoch)
     book = ledger.read(turns, epoch).after(ask.sent)
-    told = tuple(notice for notice in ask.notices if _matters(notice, book))
+    told = (*ask.told, *(notice for notice in ask.notices if _matters(notice, book)))
+    # An eviction takes the files away, but not that they are gone: turns are stored with what they told.
+    kept = _affordable(budget, ask, told)
     latest = _latest(book)
     pins = _pins(budget, ask, turns, epoch)
-    taken = ask.fixed + sum(pin.sized.tokens for pin in pins)
+    taken = ask.fixed + _tokens(kept) + sum(pin.sized.tokens for pin in pins)
     wanted = () if ask.rounds else admit(budget, taken, offers, latest)
 
     case = Case(budget, ask, turns, epoch, book, pins)
@@ -109,11 +112,11 @@ def plan_context(
     if grown is not None:
         return _finish(case, grown, told)
     needed = _needed(case)
-    must = Must(ask.fixed, pins, max(1, needed))
+    must = Must(ask.fixed + _tokens(kept), pins, max(1, needed))
     window = evict(budget, must, book.after(told), None if ask.rounds else wanted)
     if window.kept < needed:
         return OverBudget(ask.fixed + _standing(book), budget.room, "rounds", _parts(ask))
-    return _finish(case, window, ())
+    return _finish(case, window, kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +200,17 @@ def _matters(notice: Sized, book: Ledger) -> bool:
     """Whether the model holds the file that the notice is about; otherwise there is nothing to correct."""
     carries = notice.message.carries
     return isinstance(carries, FileNotice) and carries.path in book.held
+
+
+def _affordable(budget: Budget, ask: Ask, told: Sequence[Sized]) -> tuple[Sized, ...]:
+    """Those that fit into a quarter of what is left below the low-water mark, in their order."""
+    left = max(0, budget.low - ask.fixed) // 4
+    kept: list[Sized] = []
+    for notice in told:
+        if notice.tokens <= left:
+            kept.append(notice)
+            left -= notice.tokens
+    return tuple(kept)
 
 
 def _grow(case: Case, told: Sequence[Sized], wanted: Sequence[Wanted]) -> Window | None:

@@ -75,7 +75,8 @@ async def planned(
     if found is None and summary is None:
         return base
     recalls = () if found is None else (found,)
-    told = replace(ask, recalls=recalls, summary=summary)
+    notices = tuple(one for one in base.hidden if one in ask.notices)
+    told = replace(ask, recalls=recalls, summary=summary, notices=(), told=notices)
     # This plan starts where the last one would have left the window, and only adds to its end.
     wider = replace(budget, recall=size, high=case.limit)
     full = plan_context(wider, told, turns, base.epoch, offers)
