@@ -28,7 +28,7 @@ START = (
 def main(root: str) -> None:
     # Ctrl-C is for the one who asked; this process ends with its input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Nothing here refers to itself in a circle: looking for that takes a tenth of the time.
+    # Nothing here refers to itself in a circle: to look for that only takes time.
     gc.disable()
     serve(Path(root), sys.stdin.buffer, sys.stdout.buffer)
 
