@@ -75,6 +75,7 @@ class ModelView:
                 if (path, state) in self.copies:
                     self.repeated.append((path, state))
                 self.files[path] = self.copies[path, state] = text
+                self.nameless.discard(path)
             case {"type": "virtual_file_delta", "base_fingerprint": base, "diff": diff}:
                 known = self.files.get(path)
                 assert known is not None, "a delta without its base"
@@ -83,9 +84,10 @@ class ModelView:
                 assert fingerprint(self.files[path] or "") == envelope["fingerprint"]
             case {"event": "deleted"}:
                 self.files.pop(path, None)
+                self.nameless.discard(path)
             case {"event": "renamed", "new_file_id": new_path}:
-                if path not in self.files:
-                    self.nameless.add(new_path)
+                if path not in self.files or path in self.nameless:
+                    self.nameless = self.nameless - {path} | {new_path}
                 self.files[new_path] = self.files.pop(path, None)
             case {"event": "omitted"}:
                 self.files[path] = None
@@ -222,9 +224,8 @@ class Simulation:
         new = [sized.message for sized in (*plan.hidden, *ask.sent, ask.question, *ask.rounds)]
         return render.render(SYSTEM, history, plan.epoch, new, self.layout)
 
-    def _mark(self, ask: Ask, offered: Sequence[FileOffer]) -> int:
+    def _mark(self, alone: Ask, offered: Sequence[FileOffer]) -> int:
         """What an eviction may leave: the low mark, or half-way from what must go in to the high one."""
-        alone = Ask(ask.system, ask.question, pins=ask.pins)
         bare = plan_context(self.budget, alone, (), Epoch(), offered)
         assert isinstance(bare, Plan)
         return max(self.budget.low, (bare.tokens + self.budget.high) // 2)
@@ -251,7 +252,9 @@ class Simulation:
             assert plan.epoch.number == self.epoch.number + 1
             kept = sum(item.kind == "turn" and item.fate == "kept" for item in plan.items)
             recalled = sum(item.tokens for item in plan.items if item.fate == "recalled")
-            assert kept <= 1 or plan.tokens - recalled <= self._mark(ask, offered)
+            told = tuple(one for one in plan.hidden if one in ask.notices)
+            alone = Ask(ask.system, ask.question, pins=ask.pins, told=told)
+            assert kept <= 1 or plan.tokens - recalled <= self._mark(alone, offered)
 
     def _check_roles(self, wire: Sequence[WireMessage]) -> None:
         if self.layout == "folded":

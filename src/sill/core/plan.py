@@ -29,10 +29,11 @@ class Ask:
     """What must go in, and what may.
 
     ``tools`` and ``overhead`` are the tokens of the tool schemas and of the request itself. ``recalls`` come
-    best first. ``notices`` tell of deleted and renamed files, where the model holds them; ``told`` in any case. ``summary`` stands for what left the window and
-    always goes in; ``pins`` are turns to be shown again where they are not in the window. Between tool rounds,
-    ``sent`` is the hidden context that went out with this question before, and ``rounds`` what was said since;
-    ``holds`` are pinned turns in the window, which cannot be shown again then and so must not leave it.
+    best first. ``notices`` tell of deleted and renamed files where the model holds them, ``told`` in any case.
+    ``summary`` stands for what left the window and always goes in; ``pins`` are turns to be shown again where
+    they are not in the window. Between tool rounds, ``sent`` is the hidden context that went out with this
+    question before, and ``rounds`` what was said since; ``holds`` are pinned turns in the window, which cannot
+    be shown again then and so must not leave it.
     """
 
     system: Sized
@@ -111,6 +112,7 @@ def plan_context(
     grown = _grow(case, told, wanted)
     if grown is not None:
         return _finish(case, grown, told)
+    kept = tuple(notice for notice in kept if _is_complete(notice, wanted))
     needed = _needed(case)
     must = Must(ask.fixed + _tokens(kept), pins, max(1, needed))
     window = evict(budget, must, book.after(told), None if ask.rounds else wanted)
@@ -211,6 +213,15 @@ def _affordable(budget: Budget, ask: Ask, told: Sequence[Sized]) -> tuple[Sized,
             kept.append(notice)
             left -= notice.tokens
     return tuple(kept)
+
+
+def _is_complete(notice: Sized, wanted: Sequence[Wanted]) -> bool:
+    """Whether a request without the file's old copy says what its new name stands for."""
+    carries = notice.message.carries
+    if not isinstance(carries, FileNotice) or carries.new_path is None:
+        return True
+    named = (one for one in wanted if one.offer.stamp.path == carries.new_path)
+    return any(one.admitted or one.notice is not None for one in named)
 
 
 def _grow(case: Case, told: Sequence[Sized], wanted: Sequence[Wanted]) -> Window | None:
