@@ -148,13 +148,13 @@ def held_up(release: threading.Event) -> Count:
     "count, expected",
     [
         pytest.param(
-            lambda counter: counter.count(["é" * 200_001, "ab"]), (400_002, 2), id="texts"
+            lambda counter: counter.count(["é" * 500_001, "ab"]), (1_000_002, 2), id="texts"
         ),
         pytest.param(
             lambda counter: counter.count_body(
-                {"messages": [{"role": "user", "content": "é" * 400_000}]}
+                {"messages": [{"role": "user", "content": "é" * 600_000}]}
             ),
-            (800_007,),
+            (1_200_007,),
             id="a request",
         ),
     ],

@@ -21,7 +21,9 @@ from .estimate import Estimate
 SECONDS = 2.0
 AT_ONCE = 1_000_000  # characters in one call of the library: under a second even for one long run
 INLINE = 20_000  # characters that are counted right here; more go to a thread
-WATCHED = 200_000  # characters from which on a busy machine may not be done in time
+WATCHED = (
+    500_000  # characters that a busy machine may not be done with in time; fewer are always counted
+)
 
 
 def local_counter(family: Family, ratio: float = 1.0) -> "Local | None":
@@ -80,9 +82,11 @@ class Local:
 
     async def count_body(self, body: Mapping[str, Any]) -> Counts:
         """The whole request, given as the JSON object of a chat completion."""
-        return await self._in_time(
-            partial(self._count_body, body), partial(self._count_body, body, in_bytes)
-        )
+        if _size(body) > WATCHED:
+            return await self._in_time(
+                partial(self._count_body, body), partial(self._count_body, body, in_bytes)
+            )
+        return await asyncio.to_thread(self._count_body, body)
 
     async def overhead(self) -> Overhead:
         roles, request, call = message_overhead(self._family.style, self._tokens_of)
@@ -125,6 +129,14 @@ class Local:
         return lambda text: bounded_count(text, self._tokens_of, until)
 
 
+def _size(body: Mapping[str, Any]) -> int:
+    """Characters of its messages, about."""
+    messages = body.get("messages")
+    listed = messages if isinstance(messages, list | tuple) else ()
+    said = [message.get("content") for message in listed if isinstance(message, Mapping)]
+    return sum(len(text if isinstance(text, str) else str(text)) for text in said)
+
+
 Bounded = Callable[[str], tuple[int, Kind]]
 
 
@@ -132,8 +144,7 @@ def bounded_count(text: str, tokens_of: Count, until: float) -> tuple[int, Kind]
     """Tokens of ``text``; what time does not allow to count is bounded by its bytes."""
     text = sound(text)
     if len(text) <= AT_ONCE:
-        # A text of usual length is counted whatever time it is: that is over before a bound would help anybody.
-        return _in_time(text, tokens_of, until if len(text) > INLINE else math.inf)
+        return _in_time(text, tokens_of, until if len(text) > WATCHED else math.inf)
     total, kinds = 0, set[Kind]()
     for block in blocks(text, AT_ONCE // 2):
         tokens, kind = (
