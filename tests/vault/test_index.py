@@ -288,3 +288,33 @@ def test_a_look_that_is_given_up_stops_and_the_next_one_goes_on(folder):
     assert run(vault.refresh()) > 0
     assert (run(vault.status()).files, found(vault, "note1499")) == (1_502, ["1499.md"])
     run(vault.close())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda root: (root / "b.md").write_text("see [[a]], [[c]]"), id="edited"),
+        pytest.param(lambda root: (root / "c.md").write_text("see [[b]]"), id="added"),
+        pytest.param(lambda root: (root / "a.md").unlink(), id="removed"),
+        pytest.param(lambda root: (root / "a.md").rename(root / "c.md"), id="renamed"),
+        pytest.param(lambda root: (root / "sub").mkdir() or (root / "a.md").rename(root / "sub/a.md"), id="moved"),
+        pytest.param(lambda root: [(root / f"{n}.md").write_text("[[a]]") for n in range(1_200)], id="very many"),
+    ],
+)  # fmt: skip
+def test_links_are_followed_through_every_change(folder, change):
+    vault = opened(folder)
+    run(vault.refresh())
+    run(vault.links("a.md"))  # the names are known from here on
+
+    change(folder)
+    run(vault.refresh())
+
+    fresh = opened(folder, database="fresh.sqlite")
+    run(fresh.refresh())
+    paths = run(fresh.paths())
+    assert run(vault.edges()) == run(fresh.edges())
+    assert [run(vault.links(path)) for path in paths[:5]] == [
+        run(fresh.links(path)) for path in paths[:5]
+    ]
+    run(vault.close())
+    run(fresh.close())

@@ -28,6 +28,20 @@ class LinkGraph:
         self._ids = ids
         self._paths = {id: path for path, id in ids.items()}
 
+    def follow(
+        self, connection: sqlite3.Connection, changed: Iterable[str], removed: Iterable[str]
+    ) -> None:
+        """Take over the names as they are after these files were taken in anew, or are no more."""
+        for path in (*changed, *removed):
+            self._paths.pop(self._ids.pop(path, 0), None)
+        for path in removed:
+            self.files.remove(path)
+        for path in changed:
+            row = connection.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
+            if row is not None:
+                self._ids[path], self._paths[row[0]] = row[0], path
+                self.files.add(path)
+
     def id_of(self, path: str) -> int | None:
         return self._ids.get(path)
 

@@ -17,6 +17,8 @@ from . import schema, search, vectors, write
 from .graph import LinkGraph, load_aliases, load_graph
 from .search import Shelf, Signals
 
+_FEW = 1_000  # changes that are followed; with more the names are read anew
+
 
 @dataclass(frozen=True, slots=True)
 class Status:
@@ -63,7 +65,9 @@ class Index:
                     raise
                 self.rebuild()
                 changes = write.refresh(self._connection, self.root, found, progress)
-            if changes:
+            if self._graph is not None and changes.count <= _FEW:
+                self._graph.follow(self._connection, changes.changed, changes.removed)
+            elif changes:
                 self._graph = None
             return changes
 

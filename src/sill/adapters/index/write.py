@@ -32,8 +32,12 @@ class Changes:
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
 
+    @property
+    def count(self) -> int:
+        return len(self.changed) + len(self.removed)
+
     def __bool__(self) -> bool:
-        return bool(self.changed or self.removed)
+        return self.count > 0
 
 
 def refresh(

@@ -53,8 +53,7 @@ class DiskVault:
         self._looking = asyncio.Lock()
 
     async def refresh(self, progress: Progress | None = None) -> int:
-        changed = await self.take_in(progress)
-        return len(changed.changed) + len(changed.removed)
+        return (await self.take_in(progress)).count
 
     async def take_in(self, progress: Progress | None = None) -> Changes:
         """What changed since the last look. Cancelled, it stops soon and keeps what it has read."""
