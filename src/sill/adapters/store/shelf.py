@@ -119,7 +119,10 @@ class Shelf:
 
     async def open_attempt(self, attempt: Attempt, caps: Sequence[Cap] = ()) -> str | OverCap:
         id = new_id()
-        over = await self._database.write(lambda t: ledger.begin(t, id, attempt, caps), short=True)
+        # What has gone against a cap is a sum over many rows.
+        over = await self._database.write(
+            lambda t: ledger.begin(t, id, attempt, caps), short=not caps
+        )
         return over or id
 
     async def spent(self, cap: Cap) -> int:
