@@ -129,13 +129,13 @@ def carried(text: str) -> Carried | None:
             raise ValueError(f"a message carries {unknown[0]!r}, which this version does not know")
 
 
-@functools.cache
-def _names(kind: type[Certificate] | type[Usage]) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(kind))
+_FIELDS = {
+    kind: tuple(field.name for field in dataclasses.fields(kind)) for kind in (Certificate, Usage)
+}
 
 
 def _fields(value: Certificate | Usage) -> list[object]:
-    return [getattr(value, name) for name in _names(type(value))]
+    return [getattr(value, name) for name in _FIELDS[type(value)]]
 
 
 @functools.lru_cache(maxsize=64)
