@@ -7,7 +7,9 @@ import logging
 from click.testing import CliRunner
 
 from sill.cli.main import cli
-from sill.engine.events import Notice
+from sill.core.failover import Breaker
+from sill.engine.events import Finished, Notice
+from sill.errors import KeyRefused
 from tests.models.fault_provider import FaultProvider, Reset, answer
 from tests.models.test_ollama import LINES, done
 from tests.models.test_ollama import says as ollama_says
@@ -116,7 +118,9 @@ def test_no_key_ever_comes_to_rest_anywhere(workspace, monkeypatch, caplog):
             for _ in range(4):
                 events += await ask(app, "hi", chat)
                 chat = events[-1].chat
+                # The first endpoint is asked every time, however long that took.
                 app.failover._stuck.clear()
+                app.failover.places[0].breaker = Breaker()
             shown = [app.description, app.price, app.fallbacks, app.connection, app, app.chat.model]
             copied = await app.store.copy_chat(chat)
             return events, shown, copied
@@ -129,6 +133,14 @@ def test_no_key_ever_comes_to_rest_anywhere(workspace, monkeypatch, caplog):
 
         carried = {seen.headers["authorization"] for seen in [*first.seen, *second.seen]}
     assert carried == {f"Bearer {CANARY}-one", f"Bearer {CANARY}-two"}
+    ends = [event for event in events if isinstance(event, Finished)]
+    assert [(one.outcome, one.text) for one in ends] == [
+        ("complete", "Hello"),
+        ("complete", "Hello"),  # from the other one
+        ("failed", ""),
+        ("failed", ""),
+    ]
+    assert isinstance(ends[2].error, KeyRefused)
     kept = b"".join(file.read_bytes() for file in workspace.folder.glob("sill.db*"))
     assert len(kept) > 10_000 and CANARY.encode() not in kept
     for name, value in {
