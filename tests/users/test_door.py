@@ -320,6 +320,23 @@ def test_each_user_has_a_day_of_their_own(tmp_path):
         assert run(check(provider)) == [200, 402, 200]
 
 
+@pytest.mark.parametrize("how", ["removed", "demoted"])
+def test_answers_end_whose_owner_was_sent_away_while_nobody_reads(tmp_path, how):
+    async def check(provider):
+        flags = {**over(provider), "profile.chat.tools": "false"}
+        async with shared(tmp_path, PEOPLE, flags) as place, place.client("bob") as bob:
+            await bob.post("/api/v1/turns", json={"text": "hello"})
+            id = place.users["bob"].id
+            if how == "removed":
+                await place.accounts.remove_user(id)
+            else:
+                await place.accounts.change_user(id, role="viewer")
+            return await asyncio.to_thread(provider.hung_up.wait, 20)
+
+    with FaultProvider([head(), said("slow"), Hang()]) as provider:
+        assert run(check(provider))
+
+
 # --- Being sent away -----------------------------------------------------------------------------
 
 

@@ -15,7 +15,6 @@ from ..ports import Accounts
 from ..settings import Settings
 from .app import create_app
 from .guard import Guard, Rules
-from .identity import Identity
 from .server import END_SECONDS, GRACE_SECONDS, Address, Server, Site
 from .sessions import Sessions
 from .stream import Streams
@@ -91,16 +90,15 @@ def shared_app(
     accounts = accounts_of(service.store)
     door = Door(accounts)
 
-    async def sent_away(identity: Identity) -> None:
-        user = await accounts.user(identity.owner)
-        if user is None or not user.may("contributor"):
-            service.turns.stop_all(identity.owner)
+    async def may_ask(owner: str) -> bool:
+        user = await accounts.user(owner)
+        return user is not None and user.may("contributor")
 
     watched = Watched(
         Streams(create_app(service, rules=rules, door=door)),
         accounts,
         still=door.still,
-        sent_away=sent_away,
+        may_ask=may_ask,
         per_user=per_user or limits_of(service.ground.settings),
         look_every=look_every,
         turns=service.turns,

@@ -50,7 +50,7 @@ class PerUser:
 
 @dataclass(slots=True)
 class Watched:
-    """``still`` says whether an identity holds; ``sent_away`` is told of one that no longer does.
+    """``still`` says whether an identity holds, ``may_ask`` whether an owner may have answers written.
 
     A place among an owner's answers is held from the question to the end of the answer, which may outlive the
     request that asked for it.
@@ -59,7 +59,7 @@ class Watched:
     app: ASGIApp
     accounts: Accounts
     still: Callable[[Identity], Awaitable[bool]]
-    sent_away: Callable[[Identity], Awaitable[None]]
+    may_ask: Callable[[str], Awaitable[bool]]
     per_user: PerUser = field(default_factory=PerUser)
     look_every: float = LOOK_EVERY
     turns: Turns = field(default_factory=Turns)
@@ -167,12 +167,17 @@ class Watched:
                 log.warning("a look at the door failed: %s", type(error).__name__)
 
     async def _cut_sent_away(self) -> None:
-        """Cut the requests of everybody who was sent away: one look for each, however many they have."""
+        """Cut the requests of everybody who was sent away, and end answers that nobody may ask for any more.
+
+        One look for each of them, however many requests they have.
+        """
         for identity in list(self._open):
             if not await self._holds(identity):
                 for cut in self._open.pop(identity, set()):
                     cut.reschedule(asyncio.get_running_loop().time())
-                await self.sent_away(identity)
+        for owner in {one.owner for one in self.turns.running}:
+            if not await self.may_ask(owner):
+                self.turns.stop_all(owner)
 
     async def _renew_places(self) -> None:
         for place in list(self._places):
