@@ -8,7 +8,7 @@ from sill.core.documents import Document
 from sill.core.request import encode
 from sill.engine.chat import Chat
 from sill.engine.events import Refused
-from sill.engine.prepare import Call, Question, prepare
+from sill.engine.prepare import Call, Means, Question, prepare
 from sill.engine.replay import question_of
 from sill.engine.sizing import Sizer
 from sill.testing import MemoryStore, ScriptedModel, WordCounter
@@ -42,8 +42,8 @@ def test_replaying_a_turn():
             sizer = Sizer(counter, counter.count, "folded")
             history = await store.history_at(turn.id)
             question = await question_of(turn, history, sizer)
-            again = await prepare(call, counter, sizer, history, question)
-            less = await prepare(small, counter, sizer, history, question)
+            again = await prepare(Means(call, counter, sizer), history, question)
+            less = await prepare(Means(small, counter, sizer), history, question)
             assert not isinstance(again, Refused) and not isinstance(less, Refused)
             sent = (await store.turn(turn.id)).request
             same.append(encode(again.request.body()) == sent)

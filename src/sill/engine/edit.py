@@ -24,7 +24,7 @@ from .chat import Chat
 from .events import Refused
 from .failover import is_theirs
 from .money import Afforded, at_most, held, paid, refusal
-from .prepare import Call, Prepared, Question, prepare
+from .prepare import Call, Means, Prepared, Question, prepare
 from .proposals import Kept, news, written
 from .streams import collect
 from .wishes import Wish as Wish  # part of what is offered here
@@ -177,7 +177,7 @@ class Editor:
             Document(path, text) for path, text in by_priority(wish.scope) if text is not None
         )
         question = Question(asked(wish, told), documents)
-        prepared = await prepare(call, self.chat.counter, self.chat.sizer, history, question)
+        prepared = await prepare(Means(call, self.chat.counter, self.chat.sizer), history, question)
         if isinstance(prepared, Refused):
             return EditReply("over_budget", prepared.reason)
         left_out = [i for i in prepared.plan.items if i.kind == "file" and i.fate == "omitted"]

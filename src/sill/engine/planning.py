@@ -12,7 +12,7 @@ from .compact import Carrying
 from .events import Refused
 from .notes import Asked, Notebook
 from .offering import Toolkit
-from .prepare import Beside, Call, Prepared, Question, Toolset, prepare
+from .prepare import Beside, Call, Means, Prepared, Question, Toolset, prepare
 from .proposals import as_told, fates, untold
 from .recall import Recalling, Recollection
 from .sizing import Sizer
@@ -44,6 +44,7 @@ async def planned_question(
     last = await last_plan(desk, history)
     question = remembering(question, last, desk.call)
     call = with_shares(desk.call, question.shares)
+    means = Means(call, desk.counter, desk.sizer)
     told = await _news(desk.store, chat, history) if chat is not None else ()
     recalling = None
     if desk.recollection is not None and chat is not None:
@@ -54,9 +55,7 @@ async def planned_question(
     async def ready(tools: Toolset) -> Prepared | Refused:
         async def prepared(facts: tuple[Message, ...]) -> Prepared | Refused:
             with_it = Beside(tools, (*told, *facts))
-            return await prepare(
-                call, desk.counter, desk.sizer, history, question, recalling, with_it
-            )
+            return await prepare(means, history, question, recalling, with_it)
 
         if desk.notebook is None:
             return await prepared(())

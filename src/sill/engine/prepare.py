@@ -116,10 +116,17 @@ class Prepared:
     missed: tuple[str, ...] = ()  # tools that the user added and that there was no room for
 
 
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a request is made for, and who counts it: whole, and message by message."""
+
+    call: Call
+    counter: TokenCounter
+    sizer: Sizer
+
+
 async def prepare(
-    call: Call,
-    counter: TokenCounter,
-    sizer: Sizer,
+    means: Means,
     history: History,
     question: Question,
     recalling: Recalling | None = None,
@@ -129,6 +136,7 @@ async def prepare(
 
     With ``recalling``, what the question needs of turns that left the window comes back with it.
     """
+    call, counter, sizer = means.call, means.counter, means.sizer
     _check_text(question)
     system, asked = await sizer.messages(
         [Message("system", call.system), Message("user", question.text)]
@@ -210,8 +218,7 @@ def _lone_surrogate(text: str) -> int | None:
 
 
 async def prepare_round(
-    call: Call,
-    counter: TokenCounter,
+    means: Means,
     before: Prepared,
     rounds: Sequence[Sized],
     *,
@@ -223,6 +230,7 @@ async def prepare_round(
     ``rounds`` are all of the turn's so far. At least ``spare`` tokens are left free. In the last one no tool may be
     called, though the schemas stay where they are.
     """
+    call, counter = means.call, means.counter
     assert before.ask is not None
     sent = (*before.ask.sent, *before.plan.hidden)
     ask = replace(before.ask, notices=(), recalls=(), sent=sent, rounds=tuple(rounds))

@@ -31,7 +31,7 @@ from ..errors import SillError
 from ..ports import Caller, TokenCounter, ToolOutcome
 from .events import ToolUsed, ToolVerdict
 from .offering import Toolkit
-from .prepare import Call, Prepared, prepare_round
+from .prepare import Call, Means, Prepared, prepare_round
 from .sizing import Sizer
 
 MOST_ROUNDS = 10
@@ -246,9 +246,8 @@ class Rounds:
         self, rounds: Sequence[Round], *, spare: int = 0, is_last: bool = False
     ) -> Prepared | OverBudget:
         sized = await self.sizer.messages(message for one in rounds for message in one.messages)
-        return await prepare_round(
-            self.call, self.counter, self.sent, sized, spare=spare, is_last=is_last
-        )
+        means = Means(self.call, self.counter, self.sizer)
+        return await prepare_round(means, self.sent, sized, spare=spare, is_last=is_last)
 
     # --- Results ---------------------------------------------------------------------------------
 
