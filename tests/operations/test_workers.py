@@ -68,14 +68,15 @@ def workers(folder: Path, database: str, provider: FaultProvider) -> Iterator[st
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # fmt: skip
     try:
         url = f"http://127.0.0.1:{port}"
-        until = time.monotonic() + 60
+        until = time.monotonic() + 240
         while not _answers(url):
-            assert process.poll() is None and time.monotonic() < until, process.stdout.read()
+            assert process.poll() is None, process.stdout.read()
+            assert time.monotonic() < until, "the workers do not answer"
             time.sleep(0.1)
         yield url
     finally:
         process.send_signal(signal.SIGTERM)
-        assert process.wait(40) == 0
+        assert process.wait(120) == 0
         process.stdout.close()
 
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager
 
 import httpx
@@ -55,10 +56,11 @@ class Place:
         try:
             while not _answers(self.url):
                 assert process.poll() is None
+                time.sleep(0.1)
             yield
         finally:
             process.send_signal(signal.SIGTERM)
-            assert process.wait(60) == 0
+            assert process.wait(120) == 0
 
     @property
     def url(self):
