@@ -493,6 +493,33 @@ def test_notes_are_remembered_changed_and_forgotten(tmp_path):
     asyncio.run(check())
 
 
+@pytest.mark.parametrize(
+    "q, expected",
+    [
+        pytest.param(
+            "leeks", ["plants leeks in rows of leeks", "likes leeks"], id="a word, best first"
+        ),
+        pytest.param("rows", ["plants leeks in rows of leeks"], id="one of them"),
+        pytest.param("harbour", [], id="nobody said that"),
+        pytest.param(
+            "",
+            ["plants leeks in rows of leeks", "likes leeks", "has a dog"],
+            id="no word: newest first",
+        ),
+    ],
+)
+def test_notes_are_searched(tmp_path, q, expected):
+    async def check():
+        async with serving(tmp_path) as served:
+            for text in ("has a dog", "likes leeks", "plants leeks in rows of leeks"):
+                await served.http.post("/api/v1/memory", json={"text": text})
+            found = (await served.http.get("/api/v1/memory", params={"q": q})).json()["notes"]
+
+            assert [one["text"] for one in found] == expected
+
+    asyncio.run(check())
+
+
 def test_the_server_runs_without_a_model_and_says_why(tmp_path):
     async def check():
         toml = "".join(

@@ -10,6 +10,7 @@ from ..app import notes as notebook
 from ..app.models import list_models
 from ..app.service import Desk
 from ..core.cost import DOLLAR
+from ..core.notes import matching
 from ..engine.costs import Sums, add, report
 from ..errors import UsageError
 from . import convert
@@ -151,9 +152,12 @@ async def index(service: TheService) -> IndexState:
 
 
 @router.get("/memory", tags=["memory"])
-async def notes(desk: TheDesk) -> Notes:
-    """What the model was asked to remember in this folder, oldest first."""
-    return Notes(notes=[convert.note(one) for one in await desk.store.notes(desk.workspace)])
+async def notes(desk: TheDesk, q: Annotated[str | None, Query(max_length=1_000)] = None) -> Notes:
+    """What the model was asked to remember in this folder, oldest first; with `q` what has words of it, best first."""
+    found = await desk.store.notes(desk.workspace)
+    if q is not None:
+        found = [found[place] for place in matching([one.text for one in found], q)]
+    return Notes(notes=[convert.note(one) for one in found])
 
 
 @router.post("/memory", tags=["memory"], status_code=201, dependencies=[contributor])
