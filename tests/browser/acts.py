@@ -1,5 +1,7 @@
 """What people do on the page, so that tests read like it."""
 
+import time
+from collections.abc import Callable
 from typing import Any
 
 
@@ -21,6 +23,15 @@ def ask_and_wait(page: Any, text: str) -> Any:
     ask(page, text)
     page.wait_for_function("n => document.querySelectorAll('article').length > n", arg=before)
     return answered(page)
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for something that no page shows."""
+    for _ in range(600):
+        if holds():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it never came to that")
 
 
 def number(text: str) -> int:

@@ -137,6 +137,11 @@ class Site:
         assert answer.status_code < 300, answer.text
         return answer.json()
 
+    def wait(self, turn: str) -> None:
+        """Until the turn has ended: its events are read to the last one."""
+        url = f"{self.url}/api/v1/turns/{turn}/events"
+        assert httpx.get(url, headers=self._headers, timeout=60).status_code == 200
+
     @property
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token}"}

@@ -33,8 +33,6 @@ def propose(page, site: Site, model: ScriptedServer, name: str) -> None:
         replaces(f"{name}.md", "milk", "oat milk"),
         replaces(f"{name}.md", "bread", "rye bread"),
     )
-    page.reload()
-    page.get_by_role("heading", name="Ask about this folder").wait_for()
     ask(page, f"/edit make a better {name}: [[{name}]]")
     page.locator(".hunk").first.wait_for()
 

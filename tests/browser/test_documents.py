@@ -80,7 +80,7 @@ def test_typed_text_outlives_a_reload(page, site: Site):
     (site.vault / "Kept.md").write_text("kept\n")
     edit(page, "Kept.md")
     type_at_end(page, "not saved yet")
-    page.wait_for_timeout(1200)
+    page.wait_for_function("() => localStorage.getItem('sill.unsaved.Kept.md') !== null")
     page.reload()
 
     page.locator(".cm-content", has_text="not saved yet").wait_for()

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from .acts import ask_and_wait
+from .acts import ask_and_wait, until
 from .conftest import opened_page
 from .model import ScriptedServer
 from .site import Site
@@ -81,10 +81,8 @@ def test_there_are_27_vectors_and_a_careless_page_leaks_by_most(browser, sink: S
     frames = [text for text in VECTORS.values() if text.startswith("<")]
     page = browser.new_page()
     page.evaluate(CARELESS, [sink.filled(vector) for vector in frames])
-    page.wait_for_timeout(2000)
+    until(lambda: len(set(sink.hits[before:])) >= 15)
     page.close()
-
-    assert len(set(sink.hits[before:])) >= 15
 
 
 def test_chat(browser, site: Site, model: ScriptedServer, sink: Sink):
@@ -96,8 +94,7 @@ def test_chat(browser, site: Site, model: ScriptedServer, sink: Sink):
             "/turns", {"text": f"{sink.filled(vector)}\n\nvector {name}.", "chat": chat}
         )
         chat = asked["chat"]
-        while site.get(f"/turns/{asked['turn']}")["status"] == "open":
-            pass
+        site.wait(asked["turn"])
     with opened_page(browser, site) as page:
         elsewhere = watch(page, site)
         page.goto(f"{site.url}/#chat={chat}")
