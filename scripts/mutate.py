@@ -50,6 +50,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 # Changes that no test can notice, each as a module and the line it makes, and why.
 EQUIVALENT = {
     ("plan", "left = (budget.high - ask.fixed) / 2"): "whole numbers up to a half",
+    ("plan", "left = (budget.low - ask.fixed) / 4"): "whole numbers up to a quarter",
     (
         "eviction",
         "mark = min(budget.high, max(budget.low, (cost + budget.high) / 2))",

@@ -292,6 +292,50 @@ def test_a_file_that_cannot_even_be_named_does_not_cost_an_epoch():
     assert (plan.epoch, plan.tokens) == (Epoch(), 87)
 
 
+@pytest.mark.parametrize(
+    "tokens, expected",
+    [
+        pytest.param((10, 1), ["a"], id="the first takes all of it"),
+        pytest.param((11, 10), ["b"], id="a quarter of what is left below the low mark"),
+        pytest.param((6, 4), ["a", "b"], id="together"),
+        pytest.param((6, 5), ["a"], id="one too many"),
+    ],
+)
+def test_files_that_are_gone_are_told_at_an_eviction_within_a_quarter(tokens, expected):
+    turns = [turn("t1", 70, whole("a", tokens=5), whole("b", tokens=5)), T2]
+    notices = tuple(
+        Sized(envelopes.deleted(path), size) for path, size in zip("ab", tokens, strict=True)
+    )
+
+    plan = planned(turns, notices=notices)
+
+    assert [item.name for item in file_items(plan)] == expected
+    told = sum(size for path, size in zip("ab", tokens, strict=True) if path in expected)
+    assert (plan.epoch, plan.tokens) == (Epoch(1, "t2"), 20 + told)
+
+
+@pytest.mark.parametrize(
+    "offers, expected",
+    [
+        pytest.param([], "t2 |  | 20", id="nobody offers it under its new name"),
+        pytest.param([offer("c", tokens=5)], "t2 | c | 25", id="nobody offers it, but another"),
+        pytest.param([offer("b", tokens=5)], "t2 | a renamed, b | 28", id="it is sent"),
+        pytest.param([offer("b", tokens=99)], "t2 | a renamed, b omitted | 25", id="it is named"),
+        pytest.param(
+            [replace(offer("b", tokens=99), omitted=omitted("b", 88))], "t2 |  | 20", id="there is no room to name it",
+        ),
+    ],
+)  # fmt: skip
+def test_a_new_name_is_told_at_an_eviction_where_the_request_says_what_it_stands_for(
+    offers, expected
+):
+    turns = [turn("t1", 70, whole("a", tokens=5)), T2]
+
+    plan = planned(turns, offers, notices=(Sized(envelopes.renamed("a", "b"), 3),))
+
+    assert summary(plan) == expected
+
+
 def test_a_notice_of_another_state_does_not_count_as_told():
     known = Sized(envelopes.omitted(stamp("a", "v0")), 2)
 

@@ -206,7 +206,7 @@ def _matters(notice: Sized, book: Ledger) -> bool:
 
 def _affordable(budget: Budget, ask: Ask, told: Sequence[Sized]) -> tuple[Sized, ...]:
     """Those that fit into a quarter of what is left below the low-water mark, in their order."""
-    left = max(0, budget.low - ask.fixed) // 4
+    left = (budget.low - ask.fixed) // 4
     kept: list[Sized] = []
     for notice in told:
         if notice.tokens <= left:
