@@ -143,7 +143,7 @@ async def _gist(carrying: Carrying, gone: Gone, history: History, sizer: Sizer, 
         if written:
             tokens = (await sizer.count([written])).tokens[0]
             return compact.shortened(written, tokens, room)
-    sentences = compact.gist(gone.shelf.memory, gone.shown, room // SENTENCE_TOKENS)
+    sentences = gone.shelf.gist(gone.shown, room // SENTENCE_TOKENS)
     counts = await sizer.count([_encoded(one.line) for one in sentences])
     return compact.fit(sentences, counts.tokens, room)
 

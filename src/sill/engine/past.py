@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ..core import trail
+from ..core import compact, trail
+from ..core.compact import Sentence
 from ..core.memory import Memory, Utterance, utterance
 from ..core.trail import Touch
 from ..lexicon import load
@@ -13,6 +14,7 @@ from ..ports import Embedder, History, StoredTurn
 from .vectors import Vectors
 
 OPEN_CHATS = 8  # whose memories are kept ready
+KEPT_GISTS = 4  # of each
 CLEARLY = 0.01  # the chance from which a question asks for something that is not in the window
 
 
@@ -26,6 +28,15 @@ class Shelf:
     requests: dict[str, str] = field(default_factory=dict)  # what the user said, by turn
     written: dict[str, str] = field(default_factory=dict)  # summaries by a model, by last turn
     vectors: Vectors | None = None
+    _gists: dict[tuple[int, frozenset[str], int], list[Sentence]] = field(default_factory=dict)
+
+    def gist(self, inside: frozenset[str], most: int) -> list[Sentence]:
+        """As ``compact.gist`` says; the last ones are kept, because one plan asks more than once."""
+        key = (len(self.memory.said), inside, most)
+        if key not in self._gists:
+            found = compact.gist(self.memory, inside, most)
+            self._gists = dict([*self._gists.items(), (key, found)][-KEPT_GISTS:])
+        return self._gists[key]
 
     def add(self, turns: Iterable[StoredTurn]) -> None:
         for turn in turns:
