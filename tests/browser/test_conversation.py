@@ -2,7 +2,7 @@
 
 import pytest
 
-from .acts import answer_of, answered, ask, ask_and_wait, until
+from .acts import answer_of, answered, ask, ask_and_wait
 from .conftest import opened_page
 from .model import ScriptedServer
 from .site import Site
@@ -73,11 +73,6 @@ def test_an_unsent_message_outlives_a_reload(page):
     page.get_by_label("Message", exact=True).fill("")
 
 
-def last_answer(page, site: Site) -> str:
-    chat = page.evaluate("new URLSearchParams(location.hash.slice(1)).get('chat')")
-    return site.get(f"/chats/{chat}/turns")["turns"][-1]["answer"]
-
-
 def test_a_server_that_dies_in_the_middle_is_waited_for(
     browser, built_page, model: ScriptedServer, tmp_path
 ):
@@ -88,7 +83,7 @@ def test_a_server_that_dies_in_the_middle_is_waited_for(
         with opened_page(browser, site) as page:
             ask(page, "Say it before the crash")
             page.get_by_text("What came").wait_for()
-            until(lambda: "What came" in last_answer(page, site))  # stored now and then
+            page.wait_for_timeout(1500)  # what came is stored now and then, not with every word
             site.kill()
             page.get_by_text("The server does not answer").wait_for()
             gate.set()
