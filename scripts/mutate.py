@@ -238,7 +238,7 @@ def noticed(mutant: Mutant | None, tests: Sequence[pytest.Item], usual: float) -
         return os.waitpid(child, 0)[1] != 0
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.dup2(1, 2)
-    limit = int(time.process_time() + 5 + 5 * usual)
+    limit = int(time.process_time() + 3 + 3 * usual)
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     if mutant is not None:
