@@ -5,8 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from sill.cli.explain import Shown, sent_request, shown_request
+from sill.cli.explain import Shown, ledger, sent_request, shown_request
+from sill.core.budget import Profile, budget
 from sill.core.certificate import Certificate
+from sill.core.messages import Epoch
+from sill.core.plan import Item, Plan
 from sill.core.usage import plan_from_json
 from sill.errors import UsageError
 from sill.ports import StoredTurn
@@ -78,3 +81,32 @@ def test_every_round_of_a_turn_with_tools_is_explained_by_its_own_plan():
         True,
         True,
     ]
+
+
+@pytest.mark.parametrize(
+    "item, expected",
+    [
+        pytest.param(
+            Item("turn", "0af" + "1" * 29, 5, "kept"), "kept      5  0af11111", id="a turn"
+        ),
+        pytest.param(
+            Item("recall", f"{'a' * 32}, {'b' * 32}", 9, "recalled", "why"),
+            "recalled  9  aaaaaaaa, bbbbbbbb  why",
+            id="several",
+        ),
+        pytest.param(
+            Item("recall", "2 remembered facts", 9, "sent"),
+            "sent      9  2 remembered facts",
+            id="what is no turn",
+        ),
+        pytest.param(
+            Item("file", "c" * 32, 9, "sent"),
+            f"sent      9  {'c' * 32}",
+            id="a file of such a name",
+        ),
+    ],
+)
+def test_turns_are_named_by_the_beginning_of_their_ids(item, expected):
+    plan = Plan((item,), (), Epoch(), 9, budget(Profile(window=100, reply=10)), False)
+
+    assert ledger(plan, None).split("\n")[0] == expected

@@ -1,5 +1,6 @@
 """``sill explain``: what a request held, item by item, and why."""
 
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ import click
 from ..app import open_storage
 from ..core.certificate import Certificate
 from ..core.drift import Drift
-from ..core.plan import Plan
+from ..core.plan import Item, Plan
 from ..core.tools import tools_used
 from ..core.usage import breakdown, plan_from_json
 from ..engine.drift import drift_of
@@ -19,6 +20,8 @@ from ..ports import StoredTurn
 from ..records import Recorded
 from .common import endpoint_options, run_async, settled
 from .screen import json_text, plain
+
+_ID = re.compile(r"[0-9a-f]{32}")
 
 
 @click.command("explain")
@@ -143,9 +146,16 @@ def _heading(turn: StoredTurn, shown: Shown) -> str:
     return plain(f"turn {turn.id} · {turn.status} · {turn.model} at {turn.endpoint}{which}")
 
 
+def _short(item: Item) -> str:
+    """An item's name; turns by the beginning of their ids, which every command takes."""
+    if item.kind not in ("turn", "pin", "recall"):
+        return item.name
+    return ", ".join(id[:8] if _ID.fullmatch(id) else id for id in item.name.split(", "))
+
+
 def ledger(plan: Plan, certificate: Certificate | None, turn: StoredTurn | None = None) -> str:
     """The plan as a table for people."""
-    rows = [(item.fate, f"{item.tokens:,}", item.name, item.reason) for item in plan.items]
+    rows = [(item.fate, f"{item.tokens:,}", _short(item), item.reason) for item in plan.items]
     number = max(len(row[1]) for row in rows)
     name = min(36, max(len(row[2]) for row in rows))
     lines = [
