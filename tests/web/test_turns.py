@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from sill.app.running import MOST_READERS
+from tests.engine.test_rounds_app import calls
 from tests.engine.workspace import says
 from tests.models.fault_provider import DONE, Hang, Pause, finished, head, said
 from tests.web.serving import parse, serving
@@ -262,6 +263,24 @@ def test_half_a_character_of_a_model_breaks_nothing(tmp_path):
 
             assert events[-1].data["text"] == "thumbs 👍 and \ufffd" == stored.json()["answer"]
             assert more[-1].data["text"] == "fine"
+
+    asyncio.run(check())
+
+
+def test_words_before_a_tool_are_read_the_same_live_and_from_the_store(tmp_path):
+    asks, *rest = calls("read_document", {"path": "Shopping.md"})
+    looking = [asks, said("Let me look."), *rest]
+
+    async def check():
+        async with serving(tmp_path, looking, says("Milk and bread.")) as served:
+            asked, live = await served.said("what is on the list?")
+        async with serving(tmp_path) as served:
+            again = await served.events(asked["turn"])
+            from_within = await served.events(asked["turn"], "5.1")
+
+        words = "Let me look.\n\nMilk and bread."
+        assert texts(live) == texts(again) == words == live[-1].data["text"]
+        assert texts(from_within) == words[5:]
 
     asyncio.run(check())
 

@@ -149,7 +149,7 @@ def question_of(turn: StoredTurn) -> str:
 def answer_of(turn: StoredTurn) -> str:
     """Everything the model said in it, tool rounds included."""
     said = (m.text for m in turn.messages if m.role == "assistant" and not m.hidden)
-    return "".join(said)
+    return "\n\n".join(filter(None, said))
 
 
 def tools_of(turn: StoredTurn) -> list[chat_shapes.ToolUse]:
