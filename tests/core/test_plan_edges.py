@@ -240,6 +240,18 @@ def test_a_file_that_was_renamed_and_then_deleted():
     assert plan.tokens == 50
 
 
+def test_what_is_named_twice_goes_in_once():
+    pins = (pinned("s1", 5), pinned("s2", 6), pinned("s1", 5))
+    plan = planned([], [offer("a"), offer("b", tokens=7), offer("a", "v2")], pins=pins)
+
+    assert file_items(plan) == [
+        Item("file", "a", 20, "sent", "not in the window yet", 20),
+        Item("file", "b", 7, "sent", "not in the window yet", 7),
+    ]
+    assert [item.name for item in plan.items if item.kind == "pin"] == ["s1", "s2"]
+    assert (len(plan.hidden), plan.tokens) == (4, 48)
+
+
 RENAMED = [
     turn("t1", 70),
     turn("t2", 5, whole("a", tokens=13), whole("c", tokens=5)),

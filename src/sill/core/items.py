@@ -122,7 +122,7 @@ def _summary_item(sized: Sized, fate: Fate, why: str) -> Item:
 def _pin_items(case: "Case", window: Window) -> Iterator[Item]:
     again = {pin.turn for pin in window.pins}
     admitted = {pin.turn: pin for pin in case.pins}
-    for sized in case.ask.pins:
+    for sized in dict.fromkeys(case.ask.pins):
         carries = sized.message.carries
         assert isinstance(carries, Pinned)
         turn = carries.turn

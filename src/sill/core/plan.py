@@ -106,7 +106,7 @@ def plan_context(
     latest = _latest(book)
     pins = _pins(budget, ask, turns, epoch)
     taken = ask.fixed + _tokens(kept) + sum(pin.sized.tokens for pin in pins)
-    wanted = () if ask.rounds else admit(budget, taken, offers, latest)
+    wanted = () if ask.rounds else admit(budget, taken, _each_once(offers), latest)
 
     case = Case(budget, ask, turns, epoch, book, pins)
     grown = _grow(case, told, wanted)
@@ -144,6 +144,14 @@ def _over_budget(budget: Budget, ask: Ask) -> OverBudget | None:
     return None
 
 
+def _each_once(offers: Sequence[FileOffer]) -> tuple[FileOffer, ...]:
+    """The first offer of each path: whoever names a file twice wants it once."""
+    first: dict[str, FileOffer] = {}
+    for offer in offers:
+        first.setdefault(offer.stamp.path, offer)
+    return tuple(first.values())
+
+
 def _parts(ask: Ask) -> tuple[tuple[Part, int], ...]:
     return (
         ("system", ask.system.tokens),
@@ -158,7 +166,7 @@ def _pins(budget: Budget, ask: Ask, turns: Sequence[Turn], epoch: Epoch) -> tupl
     shown = _places(turns, epoch)
     left = (budget.high - ask.fixed) // 2
     pins: list[Pin] = []
-    for sized in ask.pins:
+    for sized in dict.fromkeys(ask.pins):
         carries = sized.message.carries
         if isinstance(carries, Pinned) and sized.tokens <= left:
             pins.append(Pin(carries.turn, sized, shown.get(carries.turn)))
