@@ -62,11 +62,12 @@ def test_a_scrap_does_not_stand_for_a_sentence():
 
 
 def test_a_brief_quote_begins_where_it_says_something():
-    memory = remember("Yeah, Maria, so we used beech. Hm.", "So.")
+    memory = remember("Yeah, Maria, so we used beech. Hm.", "So.", "Thanks for the beech.")
 
     assert excerpt(memory, 0, {"beech": 1.0}, 0) == "we used beech."
     assert excerpt(memory, 0, {"beech": 1.0}, 400) == "Yeah, Maria, so we used beech. Hm."
     assert excerpt(memory, 1, {}, 0) == "So."
+    assert excerpt(memory, 2, {}, 0) == "Thanks for the beech."
 
 
 def test_a_sentence_that_is_too_long_is_cut_at_a_word():

@@ -32,7 +32,8 @@ _SPACE = re.compile(r"\s+")
 # "Yeah, Maria, …": what a sentence opens with before it says anything.
 _OPENING = re.compile(
     r"(?:(?:hey|hi|hello|yeah|yep|yes|yup|wow|oh|aww|well|thanks|thank you|so|and|but|also|anyway|sure|ok|okay|cool"
-    r"|nice|great|awesome|definitely|absolutely|totally|plus)\b[ ,!.-]++(?:[^\W\d_]\w{0,30}[,!] )?)++(?=\S)",
+    r"|nice|great|awesome|definitely|absolutely|totally|plus)\b[ ,!.-]++(?:[^\W\d_]\w{0,30}[,!] )?)++"
+    r"(?!for\b|to\b|of\b|that\b)(?=\S)",  # "Thanks for the key" is one thing
     re.IGNORECASE,
 )
 

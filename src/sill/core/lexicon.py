@@ -16,10 +16,9 @@ CODE_BYTES = 2 * DIRECTIONS // 8  # what lies above, then what lies below
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """``bits`` above and below, ``turned`` the other way round; ``scale`` brings products to cosines."""
+    """``bits`` above, then below; ``scale`` brings products to cosines."""
 
     bits: int
-    turned: int
     scale: float
 
 
@@ -56,10 +55,11 @@ def code_of(stored: bytes) -> Code:
 
 def _code(bits: int) -> Code:
     count = bits.bit_count()
-    return Code(bits, _turned(bits), 1 / math.sqrt(count) if count else 0.0)
+    return Code(bits, 1 / math.sqrt(count) if count else 0.0)
 
 
 def _turned(bits: int) -> int:
+    """Below and above the other way round."""
     low = bits & ((1 << DIRECTIONS) - 1)
     return low << DIRECTIONS | bits >> DIRECTIONS
 
@@ -72,7 +72,7 @@ def _both(one: int, other: int) -> int:
 
 def closeness(code: Code, others: Sequence[Code | None]) -> list[float]:
     """Cosines, about; 0 where a word is not known."""
-    bits, turned, scale = code.bits, code.turned, code.scale
+    bits, turned, scale = code.bits, _turned(code.bits), code.scale
     return [
         ((bits & other.bits).bit_count() - (turned & other.bits).bit_count()) * scale * other.scale
         if other is not None
