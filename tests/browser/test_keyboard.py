@@ -84,6 +84,16 @@ def test_the_whole_way_without_a_mouse(page, site: Site, model: ScriptedServer):
     assert turn is not None
 
 
+def test_no_letter_is_lost_after_the_key_that_leads_to_the_message(page):
+    page.locator(".fit .number").first.wait_for()
+    for _ in range(5):
+        page.evaluate("() => document.activeElement?.blur()")
+        page.keyboard.press("/")
+        page.keyboard.type("every letter")
+        assert page.get_by_label("Message", exact=True).input_value() == "every letter"
+        page.get_by_label("Message", exact=True).fill("")
+
+
 def test_the_file_tree_and_the_dividers_move_by_arrow_keys(page):
     page.get_by_role("tab", name="Files").click()
     page.get_by_role("treeitem", name="Garden").wait_for()

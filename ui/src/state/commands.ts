@@ -1,5 +1,7 @@
 /** What keys do everywhere. A command that returns false leaves the key to the browser. */
 
+import { flushSync } from "svelte";
+
 import { chats } from "./chats.svelte";
 import { conversation } from "./conversation.svelte";
 import { dialogs } from "./dialogs.svelte";
@@ -14,7 +16,8 @@ export function newChat(): void {
 export function focusComposer(): void {
   if (route.place.view !== "chat") route.go({ view: "chat" });
   layout.pane = "middle";
-  setTimeout(() => document.getElementById("composer")?.focus(), 0);
+  flushSync(); // at once: whoever types on has the next letter under way
+  document.getElementById("composer")?.focus();
 }
 
 export function showSide(side: Side): void {
@@ -24,11 +27,10 @@ export function showSide(side: Side): void {
 }
 
 function focusPane(id: string): void {
-  setTimeout(() => {
-    const pane = document.getElementById(id);
-    const inside = pane?.querySelector<HTMLElement>("[data-first], button, a[href], input, textarea, [tabindex='0']");
-    (inside ?? pane)?.focus();
-  }, 0);
+  flushSync();
+  const pane = document.getElementById(id);
+  const inside = pane?.querySelector<HTMLElement>("[data-first], button, a[href], input, textarea, [tabindex='0']");
+  (inside ?? pane)?.focus();
 }
 
 function step(by: number): void {
