@@ -5,16 +5,22 @@ itself would be lost with the rest. Only ``make coverage`` loads this.
 """
 
 import os
+import signal
 import subprocess
+import time
 from collections.abc import Mapping
 from typing import Any
 
 import coverage
+import pexpect
 
 TOLD_BY = "COVERAGE_PROCESS_CONFIG"
 
 _start = subprocess.Popen.__init__
 _replace = os.execvpe
+_close = pexpect.spawn.close
+
+PATIENCE = 20.0  # seconds for a program to write down what it has measured
 
 
 def told(environment: Mapping[str, str] | None) -> Mapping[str, str] | None:
@@ -38,5 +44,19 @@ def _measured_replace(file: Any, arguments: Any, environment: Any) -> Any:
     return _replace(file, arguments, told(environment))
 
 
+def _measured_close(self: Any, force: bool = True) -> None:
+    """A terminal that is taken away ends its program at once; told to end first, it keeps what it has measured."""
+    end = time.monotonic() + PATIENCE
+    if self.isalive():
+        self.kill(signal.SIGTERM)
+    while self.isalive() and time.monotonic() < end:
+        try:
+            self.read_nonblocking(4_096, timeout=0.1)  # it may want to write before it ends
+        except (pexpect.TIMEOUT, pexpect.EOF):
+            time.sleep(0.05)
+    _close(self, force)
+
+
+pexpect.spawn.close = _measured_close
 subprocess.Popen.__init__ = _measured_start  # type: ignore[method-assign]
 os.execvpe = _measured_replace  # type: ignore[assignment]  # a terminal of pexpect
