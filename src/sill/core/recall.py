@@ -1,8 +1,8 @@
 """Which earlier utterances bear on a question.
 
 Every utterance gets a chance of being needed: a weighted sum of what its words and words close to them, its
-neighbours, its sitting, its speaker, its time and (with an embedder) its meaning say. The weights were fitted on long conversations
-with marked evidence; ``docs/recall.md`` has the figures.
+neighbours, its sitting, its speaker, its time and (with an embedder) its meaning say. The weights were fitted on
+long conversations with marked evidence; ``docs/recall.md`` has the figures.
 """
 
 import math
