@@ -42,7 +42,9 @@ def test_a_slot_grows_with_what_has_left(fixed, gone, expected):
     st.integers(0, 500_000),
 )
 def test_a_larger_window_never_gives_recall_less(window, more, fixed, gone):
-    small, large = (budget(Profile(window=size, reply=64), size) for size in (window, window + more))
+    small, large = (
+        budget(Profile(window=size, reply=64), size) for size in (window, window + more)
+    )
 
     assert slot(small, fixed, gone) <= slot(large, fixed, gone)
 
