@@ -63,9 +63,10 @@ def test_a_row_says_what_the_other_got_or_why_not(theirs, cells):
 
 def test_what_goes_into_the_table_is_told_at_once():
     report = {"2048": {"evidence_recall": 0.5, "baselines": {"BM25": 0.25}}}
-    lines = [line for line in bench.figures("recall", report) if "BM25 2" in line]
+    [line] = [line for line in bench.figures("recall", report) if "BM25 2" in line]
 
-    assert lines == ["evidence in a prompt of 2,048 tokens: 50.0 %; BM25 25.0 %; 2 times better"]
+    told = "evidence in a prompt of 2,048 tokens: 50.0 %; BM25 25.0 %; 2 times better"
+    assert line.split("; meant")[0] == told
 
 
 @pytest.mark.parametrize(
