@@ -52,7 +52,9 @@ def test_a_body_is_a_wish(given, wish):
         pytest.param({"n": 2}, "n", id="two answers"),
         pytest.param({"logprobs": True}, "logprobs", id="probabilities"),
         pytest.param({"tools": [LOOK, NAMELESS]}, "tools[1]", id="a tool without a name"),
-        pytest.param({"messages": [{"content": "no role"}]}, "messages[0].role", id="nobody says it"),
+        pytest.param(
+            {"messages": [{"content": "no role"}]}, "messages[0].role", id="nobody says it"
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_and_named(given, param):
