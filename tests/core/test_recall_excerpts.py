@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from sill.core.budget import Profile, budget
 from sill.core.excerpts import GAP, countable, excerpt, fit, message, quotes
 from sill.core.memory import Memory, utterance
-from sill.core.messages import Recall
+from sill.core.messages import Message, Recall
 from sill.core.recall import query, rank
 from sill.core.recall_room import ENOUGH, MORE, reserving, slot
+from sill.core.references import Reference, carried
 
 DAY = 86_400_000
 MAY_8 = 1_683_504_000_000  # 2023
@@ -98,7 +99,18 @@ def test_a_recall_names_the_turns_it_quotes_once():
     memory = Memory()
     memory.add(utterance("t1", 1, 0, role, f"oven {role}") for role in ("user", "assistant"))
 
-    assert message(everything(memory, "oven")).carries == Recall(("t1",))
+    made = message(everything(memory, "oven"))
+
+    assert made.carries == Recall(("t1",))
+    assert carried([made]) == (
+        Reference("recall", None, excerpt="user: oven user\nassistant: oven assistant", turn="t1"),
+    )
+
+
+def test_a_recall_that_was_stored_names_its_turns_alone():
+    made = Message("assistant", "…", Recall(("t1", "t2")))
+
+    assert carried([made]) == tuple(Reference("recall", None, turn=turn) for turn in ("t1", "t2"))
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -131,8 +131,11 @@ def message(chosen: Sequence[Quote]) -> Message:
         lines.append(quote.line)
     fields = {"type": "recalled_turns", "schema_version": 1, "content": "\n".join(lines)}
     encoded = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
-    turns = dict.fromkeys(quote.said.turn for quote in ordered)
-    return Message("assistant", neutral_json(encoded), Recall(tuple(turns)))
+    turns: dict[str, list[str]] = {}
+    for quote in ordered:
+        turns.setdefault(quote.said.turn, []).append(quote.line.partition(" ")[2])
+    quoted = tuple("\n".join(lines) for lines in turns.values())
+    return Message("assistant", neutral_json(encoded), Recall(tuple(turns), quoted))
 
 
 def countable(quote: Quote) -> str:

@@ -5,7 +5,7 @@ are equal, so tests compare them with ``==``.
 """
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NewType
 
 Fingerprint = NewType("Fingerprint", str)
@@ -65,9 +65,14 @@ class FileNotice:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """The message quotes these earlier turns."""
+    """The message quotes these earlier turns.
+
+    ``quotes``: what it quotes of each, for whoever made it to show; a message that was read from a store has
+    them in its text alone.
+    """
 
     turns: tuple[str, ...]
+    quotes: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

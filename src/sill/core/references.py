@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Literal, assert_never
 
 from .links import Link, parse_links
@@ -59,8 +60,7 @@ def quote_lines(
     rows = text.split("\n")
     first, last = lines or (1, max(1, len(rows) - (rows[-1] == "" and len(rows) > 1)))
     quoted = "\n".join(rows[first - 1 : last])
-    excerpt = quoted if len(quoted) <= _MOST_EXCERPT else _whole_words(quoted)
-    return Reference(origin, path, (first, last), fingerprint(text), excerpt)
+    return Reference(origin, path, (first, last), fingerprint(text), _excerpt(quoted))
 
 
 def typed_links(
@@ -125,8 +125,11 @@ def carried(messages: Iterable[Message]) -> tuple[Reference, ...]:
         match message.carries:
             case FileState(stamp=stamp) | FileDelta(stamp=stamp):
                 found.append(Reference("file", stamp.path, fingerprint=stamp.fingerprint))
-            case Recall(turns=turns):
-                found += [Reference("recall", None, turn=turn) for turn in turns]
+            case Recall(turns=turns, quotes=quotes):
+                found += [
+                    Reference("recall", None, excerpt=_excerpt(quoted), turn=turn)
+                    for turn, quoted in zip_longest(turns, quotes[: len(turns)], fillvalue="")
+                ]
             case _:
                 continue
     return deduplicated(found)
@@ -203,6 +206,9 @@ def _where_now(reference: Reference, text: str) -> tuple[int, int] | None:
     return first, first + reference.lines[1] - reference.lines[0]
 
 
-def _whole_words(text: str) -> str:
+def _excerpt(text: str) -> str:
+    """The beginning, in whole words."""
+    if len(text) <= _MOST_EXCERPT:
+        return text
     cut = text.rfind(" ", 0, _MOST_EXCERPT)
     return text[: cut if cut > 0 else _MOST_EXCERPT]

@@ -1,5 +1,6 @@
 """What is shown: Markdown that cannot steer the terminal, sources, and the editor's command line."""
 
+import asyncio
 import re
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from sill.cli.editor import editor_command
 from sill.cli.repl.markdown import rendered
-from sill.cli.repl.sources import shown
+from sill.cli.repl.sources import shown, tell_sources
 from sill.cli.screen import shows_links
 from sill.core.references import Reference
 
@@ -61,6 +62,22 @@ ROW = Reference("link", "Oven/Log.md", (3, 9), link="[[Log#May]]")
 )  # fmt: skip
 def test_sources(source, expected):
     assert shown(1, source, "What was baked.", Path("/notes")) == expected
+
+
+@pytest.mark.parametrize(
+    "turns, expected",
+    [
+        pytest.param(1, ["  1 said earlier, turn a", "  3 b.md", "    and 1 more earlier turn"], id="so many"),
+        pytest.param(0, ["  3 b.md", "    and 2 more earlier turns"], id="none"),
+        pytest.param(None, ["  1 said earlier, turn a", "  2 said earlier, turn b", "  3 b.md"], id="all"),
+    ],
+)  # fmt: skip
+def test_few_recalled_turns_are_shown_and_the_rest_is_counted(turns, expected, tmp_path, capsys):
+    recalled = [Reference("recall", None, turn=turn) for turn in "ab"]
+
+    asyncio.run(tell_sources([*recalled, Reference("file", "b.md")], tmp_path, turns=turns))
+
+    assert capsys.readouterr().out.splitlines()[2:] == expected
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ async def sources(session: Session, given: Given) -> None:
         references = read_rows(last[-1].references) if last else ()
     session.sources = references
     if references:
-        await tell_sources(session.sources, session.folder)
+        await tell_sources(session.sources, session.folder, turns=None)
     else:
         say("the last answer refers to nothing")
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ...engine.events import Started
 
 _SUMMARY = 100  # characters
+_TURNS = 3  # recalled ones that are shown unasked
 
 
 def worth_showing(
@@ -25,16 +26,25 @@ def worth_showing(
     return tuple(one for one in references if one.origin != "file" or one.path in new)
 
 
-async def tell_sources(sources: "Sequence[Reference]", folder: Path, *, err: bool = False) -> None:
-    """Print them, numbered, if there are any."""
+async def tell_sources(
+    sources: "Sequence[Reference]", folder: Path, *, turns: int | None = _TURNS, err: bool = False
+) -> None:
+    """Print them, numbered, if there are any; of the turns that were recalled, so many."""
     if not sources:
         return
     summaries = await asyncio.to_thread(_summaries, folder, sources)
     click.echo(err=err)
     click.echo(painted("📚 Referenced documents", "cyan", bold=True), err=err)
+    recalled = [source for source in sources if source.turn is not None]
+    left_out = [] if turns is None else recalled[turns:]
     for number, source in enumerate(sources, 1):
+        if source in left_out:
+            continue
         for line in shown(number, source, summaries.get(source.path or "", ""), folder):
             click.echo(line, err=err)
+    if more := len(left_out):
+        told = f"    and {more:,} more earlier turn{'s' if more > 1 else ''}"
+        click.echo(painted(told, dim=True), err=err)
 
 
 def shown(number: int, source: "Reference", summary: str, folder: Path) -> list[str]:
