@@ -147,9 +147,11 @@ CASES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", [pytest.param(make, id=name) for name, make in CASES.items()])
-def test_a_hostile_vault_keeps_nobody_waiting(tmp_path, case):
+def test_a_hostile_vault_keeps_nobody_waiting(tmp_path, case, request):
     root = tmp_path / "vault"
     root.mkdir()
+    # Whoever tidies up later may not get to the bottom of it.
+    request.addfinalizer(lambda: subprocess.run(["rm", "-rf", root], check=True))
     case(root)
 
     for run in range(3):
