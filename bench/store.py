@@ -34,7 +34,7 @@ from sill.core.documents import Document
 from sill.core.messages import Epoch, Message
 from sill.core.request import ChatRequest, WireMessage, encode
 from sill.engine.chat import Chat
-from sill.engine.prepare import Call, Question, prepare
+from sill.engine.prepare import Call, Means, Question, prepare
 from sill.engine.sizing import Sizer
 from sill.ports import Closing, Opening
 from sill.testing import ScriptedModel, WordCounter
@@ -142,8 +142,8 @@ async def open_and_plan(path: Path, chat: str, repeats: int) -> dict[str, Any]:
         store = await open_store(path)
         history = await store.history(chat)
         read = time.perf_counter()
-        sizer = Sizer(counter, counter.count, "folded")
-        ready = await prepare(CALL, counter, sizer, history, Question("And what came of it?"))
+        means = Means(CALL, counter, Sizer(counter, counter.count, "folded"))
+        ready = await prepare(means, history, Question("And what came of it?"))
         ended = time.perf_counter()
         assert type(ready).__name__ == "Prepared"
         whole.append((ended - started) * 1000)
