@@ -168,3 +168,21 @@ def test_a_disk_that_fails_to_sync_fails_all_who_wait_for_it(tmp_path, monkeypat
         return [type(one) for one in tried]
 
     assert asyncio.run(check()) == [StoreError] * 3
+
+
+def test_whoever_leaves_copies_the_log_though_another_stays(tmp_path):
+    path = tmp_path / "sill.db"
+
+    async def check():
+        stays = await open_store(path)
+        leaves = await open_store(path)
+        await leaves.new_chat("w", title="seen")
+        await leaves.close()
+        # A database that is told not to change is read without its log.
+        without_log = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
+        titles = without_log.execute("SELECT title FROM chats").fetchall()
+        without_log.close()
+        await stays.close()
+        return titles
+
+    assert asyncio.run(check()) == [("seen",)]

@@ -162,6 +162,10 @@ class _Bench:
         self.sync_takes = max(seconds, 0.75 * self.sync_takes + 0.25 * seconds)
 
     def close(self) -> None:
+        if self.commits:
+            # Only the last one to leave a database copies its log unasked: beside one that stays open and writes
+            # little, the log of many who come and go would never end.
+            self._checkpoint()
         if self.log is not None:
             os.close(self.log)
             self.log = None
