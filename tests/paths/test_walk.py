@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sill.adapters.vault.apply import Applied, Conflict, Refused, Stamp, allowed, apply, approve
-from sill.adapters.vault.files import DiskFs, Held, real_name
+from sill.adapters.vault.files import DiskFs, Held
 from sill.adapters.vault.job import look
 from sill.adapters.vault.paths import RefusedPath, SafePath, check_path
 from sill.adapters.vault.transact import Workspace, at_work
@@ -90,16 +90,8 @@ def test_a_file_with_two_names_is_refused(workspace):
 
 
 def test_a_linked_note_can_be_edited_by_its_own_name(workspace):
-    assert real_name(workspace.root, "a/b.md") == "Notes/b.md"
     assert isinstance(put(workspace, "Notes/b.md", "note", "changed"), Applied)
     assert (workspace.root / "a/b.md").read_text() == "changed"
-
-
-@pytest.mark.parametrize(
-    "path", ["file-link", "link/a", "up/outside/a", "loop", "missing", "..", "a\0"]
-)
-def test_what_lies_outside_has_no_name_inside(workspace, path):
-    assert real_name(workspace.root, path) is None
 
 
 def test_a_read_only_file_is_left_alone(workspace):

@@ -348,16 +348,6 @@ def _sync(descriptor: int) -> None:
         os.fsync(descriptor)
 
 
-def real_name(root: Path, path: str) -> str | None:
-    """The file behind a link, by its own name in ``root``; None if it lies outside or is not there.
-
-    Nothing is written through a link. Who wants to edit a linked note proposes the edit for this name.
-    """
-    with suppress(OSError, ValueError, RuntimeError):
-        return (root / path).resolve(strict=True).relative_to(root.resolve()).as_posix()
-    return None
-
-
 def default_mode() -> int:
     """What a new file gets: read and write for whom the process's umask allows."""
     try:
