@@ -237,10 +237,11 @@ def test_an_applied_change_is_undone_and_done_again(page, site: Site, model: Scr
 
     page.get_by_role("button", name="All changes").click()
     history = page.get_by_role("region", name="History")
-    history.get_by_role("button", name="Undo: Two better things.").first.click()
+    row = history.get_by_role("listitem").filter(has_text="Undone.md")
+    row.get_by_role("button", name="Undo: Two better things.").click()
     page.get_by_text("Undone.", exact=True).wait_for()
     assert note.read_text() == LIST
 
-    history.get_by_role("button", name="Redo: Two better things.").first.click()
+    row.get_by_role("button", name="Redo: Two better things.").click()
     page.get_by_text("Done again.").wait_for()
     assert note.read_text() == BETTER
