@@ -18,6 +18,7 @@ from sill.engine.edit import Editor, EditReply, Shape, Wish, asked
 from sill.engine.prepare import Call
 from sill.engine.proposals import Kept, news, read, written
 from sill.engine.sizing import Sizer
+from sill.engine.streams import Stop
 from sill.errors import BadAnswer, Overflow, Unreachable, Unsupported
 from sill.ports import Ended, TextDelta
 from sill.records import StoredProposal
@@ -210,13 +211,20 @@ def test_blocks_are_asked_for_and_read():
     assert "<<<<<<< SEARCH" in (editor.chat.model.sent[0].messages[0].content or "")
 
 
-def test_a_stopped_request_changes_nothing():
-    stop = asyncio.Event()
+@pytest.mark.parametrize(
+    "stop, ends, outcome",
+    [
+        pytest.param(asyncio.Event(), asyncio.Event.set, "cancelled", id="somebody wished so"),
+        pytest.param(Stop(), Stop.set, "cancelled", id="somebody wished so, at a server"),
+        pytest.param(Stop(), Stop.interrupt, "interrupted", id="the program ends"),
+    ],
+)
+def test_a_stopped_request_changes_nothing(stop, ends, outcome):
 
     class Slow(ScriptedModel):
         async def stream(self, request):
             yield TextDelta(GOOD)
-            stop.set()
+            ends(stop)
             await asyncio.sleep(3600)
 
     editor = make_editor()
@@ -224,12 +232,20 @@ def test_a_stopped_request_changes_nothing():
 
     reply = ask(editor, stop=stop)
 
-    assert (reply.outcome, reply.ops) == ("cancelled", ())
-    assert stored_turn(editor).status == "cancelled"
+    turn = stored_turn(editor)
+    assert (reply.outcome, reply.ops) == (outcome, ())
+    assert (turn.status, turn.outcome) == (outcome, f"{outcome}: {reply.message}")
 
 
-def test_a_cancelled_task_closes_its_turn():
-    begun = asyncio.Event()
+@pytest.mark.parametrize(
+    "is_interrupt, status",
+    [
+        pytest.param(False, "cancelled", id="nobody waits for it any more"),
+        pytest.param(True, "interrupted", id="the program ends and does not wait"),
+    ],
+)
+def test_a_cancelled_task_closes_its_turn(is_interrupt, status):
+    begun, stop = asyncio.Event(), Stop()
 
     class Slow(ScriptedModel):
         async def stream(self, request):
@@ -241,15 +257,17 @@ def test_a_cancelled_task_closes_its_turn():
     editor.chat.model = Slow()
 
     async def cancel() -> None:
-        task = asyncio.create_task(editor.ask(None, Wish("x", SCOPE)))
+        task = asyncio.create_task(editor.ask(None, Wish("x", SCOPE), stop))
         await begun.wait()
         task.cancel()
+        if is_interrupt:
+            stop.interrupt()
         with pytest.raises(asyncio.CancelledError):
             await task
 
     asyncio.run(cancel())
 
-    assert stored_turn(editor).status == "cancelled"
+    assert stored_turn(editor).status == status
 
 
 def test_a_second_request_in_the_chat_is_busy():

@@ -542,15 +542,24 @@ def test_completion_that_cannot_be_had_says_so(tmp_path, toml, code):
     asyncio.run(check())
 
 
-def test_a_caller_who_hangs_up_stops_the_completion(tmp_path):
+@pytest.mark.parametrize(
+    "path, body",
+    [
+        pytest.param("editor/completions", {"prefix": "milk and "}, id="completion"),
+        pytest.param("editor/edit-ops", scope(message="oat milk"), id="operations"),
+        pytest.param(
+            "proposals", {"instruction": "oat milk", "files": ["Shopping.md"]}, id="proposal"
+        ),
+    ],
+)
+def test_a_caller_who_hangs_up_stops_it(tmp_path, path, body):
     async def check():
-        async with serving(tmp_path, [head(), said("eg"), Hang()]) as served:
-            asking = asyncio.create_task(
-                served.http.post("/api/v1/editor/completions", json={"prefix": "milk and "})
-            )
-            await asyncio.to_thread(served.provider.asked.wait, 5)
+        half = [head(), said("eg"), Hang()]
+        async with serving(tmp_path, half, toml=JSON_OPS) as served:
+            asking = asyncio.create_task(served.http.post(f"/api/v1/{path}", json=body))
+            await asyncio.to_thread(served.provider.asked.wait, 60)
             asking.cancel()
 
-            assert await asyncio.to_thread(served.provider.hung_up.wait, 5)
+            assert await asyncio.to_thread(served.provider.hung_up.wait, 60)
 
     asyncio.run(check())

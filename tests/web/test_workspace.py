@@ -9,6 +9,7 @@ from sill.core.messages import fingerprint
 from sill.web.files import with_endings_of
 from sill.web.notes import best_names, drawn
 from tests.engine.workspace import says
+from tests.models.fault_provider import Hang, head, said
 from tests.web.serving import NOTES, serving
 
 
@@ -366,6 +367,23 @@ async def proposed(served):
     answer = (await served.http.post("/api/v1/proposals", json=body)).json()
     assert answer["outcome"] == "proposed", answer
     return answer
+
+
+def test_a_proposal_that_a_shutdown_cuts_is_told_and_stored_as_interrupted(tmp_path):
+    async def check():
+        async with serving(tmp_path, [head(), said("{"), Hang()], toml=OPS) as served:
+            body = {"instruction": "oat milk", "files": ["Shopping.md"]}
+            asking = asyncio.create_task(served.http.post("/api/v1/proposals", json=body))
+            await asyncio.to_thread(served.provider.asked.wait, 60)
+            served.site.stop()
+            answer = (await asking).json()
+        async with serving(tmp_path) as served:
+            turn = (await served.http.get(f"/api/v1/turns/{answer['turn']}")).json()
+
+        assert (answer["outcome"], answer["proposal"]) == ("interrupted", None)
+        assert (turn["status"], turn["question"]) == ("interrupted", "oat milk")
+
+    asyncio.run(check())
 
 
 def test_a_proposal_is_shown_applied_and_undone(tmp_path):

@@ -9,7 +9,7 @@ from ..core.messages import Epoch
 from ..core.usage import traced
 from ..ports import Closing, History, Opening, Store
 from .prepare import Question
-from .streams import Stop
+from .streams import is_interrupt
 
 INTERRUPTED = "the server was stopped; what came is kept"
 
@@ -49,7 +49,7 @@ class Asking:
 
     @property
     def is_interrupted(self) -> bool:
-        return isinstance(self.stop, Stop) and self.stop.is_interrupt
+        return is_interrupt(self.stop)
 
     async def begin(self, opening: Opening) -> tuple[str, str]:
         """The chat and the turn that is open in it now, in place of the one before."""

@@ -2,8 +2,8 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..core.budget import Shares
@@ -11,8 +11,8 @@ from ..core.certificate import Certificate, Usage
 from ..core.constrain import Limits, grammar, reply_schema
 from ..core.documents import Document
 from ..core.edits import Rejected, edit
-from ..core.messages import Epoch, Fingerprint, Message, Status
-from ..core.ops import Op, Problem
+from ..core.messages import Epoch, Message, Status
+from ..core.ops import Problem
 from ..core.proposal import Proposal, base_fingerprints
 from ..core.reply import Format, explain, instructions, proposal_from, repair_message
 from ..core.request import ChatRequest, JsonFormat, WireMessage
@@ -26,23 +26,12 @@ from .failover import is_theirs
 from .money import Afforded, at_most, held, paid, refusal
 from .prepare import Call, Means, Prepared, Question, prepare
 from .proposals import Kept, news, written
-from .streams import collect
-from .wishes import Wish as Wish  # part of what is offered here
-from .wishes import asked, by_priority, too_large
+from .streams import collect, is_interrupt
+from .wishes import EditOutcome, asked, by_priority, too_large
+from .wishes import EditReply as EditReply  # parts of what is offered here
+from .wishes import Wish as Wish
 
 Way = Literal["json schema", "grammar", "instructions"]
-EditOutcome = Literal[
-    "proposed",  # the only one with operations
-    "nothing",  # the model sees nothing to change
-    "over_budget",  # nothing was sent, or the endpoint had no room for it; nothing is stored
-    "over_limit",  # it could cost more than may be spent
-    "truncated",
-    "invalid",
-    "upstream_error",
-    "disabled",
-    "cancelled",
-    "busy",  # another turn of the chat is in flight
-]
 
 # Files are what an edit is about: they may take the whole room, and old turns go first.
 FILES_FIRST = Shares(system=0, tools=0, files=1, history=0, recall=0)
@@ -56,33 +45,6 @@ class Shape:
     way: Callable[[], Way]
     shaped: Callable[[ChatRequest, JsonFormat, Way, str], ChatRequest]
     refuse: Callable[[Way], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class EditReply:
-    """What came of a request. Without a proposal nothing may be changed; ``message`` says why, for people."""
-
-    outcome: EditOutcome
-    message: str
-    proposal: Proposal | None = None
-    id: str = ""  # of the stored proposal
-    base_fingerprints: Mapping[str, Fingerprint | None] = field(default_factory=dict)
-    problems: tuple[Problem, ...] = ()
-    chat: str | None = None
-    turn: str | None = None
-    certificate: Certificate | None = None
-    usage: Usage | None = None
-    rounds: int = 0  # how often the model was asked
-    took_ms: int = 0
-    cost: int | None = 0
-    notices: tuple[str, ...] = ()  # what happened on the way, for people
-    error: ProviderError | None = (
-        None  # why the model could not be asked; nothing of it is stored then
-    )
-
-    @property
-    def ops(self) -> tuple[Op, ...]:
-        return self.proposal.ops if self.proposal is not None else ()
 
 
 @dataclass(slots=True)
@@ -238,7 +200,7 @@ class Editor:
                 return EditReply("upstream_error", str(error), rounds=turn.rounds, error=error)
             verdict = _Verdict("upstream_error", str(error))
         except BaseException:
-            await asyncio.shield(self._close(turn, _Verdict("cancelled", "Stopped.")))
+            await asyncio.shield(self._close(turn, _stopped(asking.stop)))
             raise
         return await asyncio.shield(self._close(turn, verdict))
 
@@ -297,7 +259,7 @@ class Editor:
         whole = await collect(stop, model.stream(request))
         ended = whole.ended
         if ended is None:
-            return "", _Verdict("cancelled", "Stopped; nothing was changed.")
+            return "", _stopped(stop)
         turn.usage = ended.usage
         turn.certificate = replace(certificate, actual=ended.usage.prompt if ended.usage else None)
         if ended.outcome == "complete":
@@ -351,7 +313,9 @@ class Editor:
             body = written(Kept(verdict.proposal))
             await store.add_proposal(StoredProposal(id, turn.chat, turn.id, body))
         took_ms = round((self.chat.clock() - turn.started) * 1000)
-        failed: Status = "cancelled" if verdict.outcome == "cancelled" else "failed"
+        failed: Status = "failed"
+        if verdict.outcome in ("cancelled", "interrupted"):
+            failed = verdict.outcome
         await store.finish(
             turn.id,
             Closing(
@@ -390,6 +354,12 @@ class Editor:
 def _for_edits(call: Call, told: str) -> Call:
     profile = replace(call.profile, high=1.0, shares=FILES_FIRST)
     return replace(call, profile=profile, system=f"{call.system}\n\n{told}")
+
+
+def _stopped(stop: asyncio.Event | None) -> _Verdict:
+    if is_interrupt(stop):
+        return _Verdict("interrupted", "The server was stopped; nothing was changed.")
+    return _Verdict("cancelled", "Stopped; nothing was changed.")
 
 
 def _judged(proposal: Proposal) -> _Verdict:

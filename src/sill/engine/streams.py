@@ -22,6 +22,10 @@ class Stop(asyncio.Event):
             self.set()
 
 
+def is_interrupt(stop: asyncio.Event | None) -> bool:
+    return isinstance(stop, Stop) and stop.is_interrupt
+
+
 @dataclass(frozen=True, slots=True)
 class Whole:
     """Everything that came; ``ended`` is None if it was stopped before the end."""

@@ -1,9 +1,30 @@
-"""The words around a request for edits: what the model is asked, and what people are told to leave out."""
+"""A wish for edits and what came of it; the words around it, for the model and for people."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
+from ..core.certificate import Certificate, Usage
 from ..core.edits import Scope
+from ..core.messages import Fingerprint
+from ..core.ops import Op, Problem
+from ..core.proposal import Proposal
+from ..errors import ProviderError
 from .prepare import Prepared
+
+EditOutcome = Literal[
+    "proposed",  # the only one with operations
+    "nothing",  # the model sees nothing to change
+    "over_budget",  # nothing was sent, or the endpoint had no room for it; nothing is stored
+    "over_limit",  # it could cost more than may be spent
+    "truncated",
+    "invalid",
+    "upstream_error",
+    "disabled",
+    "cancelled",
+    "interrupted",  # the program ended before the reply did
+    "busy",  # another turn of the chat is in flight
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,6 +32,31 @@ class Wish:
     instruction: str
     scope: Scope
     trace: str = ""  # the caller's own name for it, kept with the turn
+
+
+@dataclass(frozen=True, slots=True)
+class EditReply:
+    """What came of a request. Without a proposal nothing may be changed; ``message`` says why, for people."""
+
+    outcome: EditOutcome
+    message: str
+    proposal: Proposal | None = None
+    id: str = ""  # of the stored proposal
+    base_fingerprints: Mapping[str, Fingerprint | None] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    chat: str | None = None
+    turn: str | None = None
+    certificate: Certificate | None = None
+    usage: Usage | None = None
+    rounds: int = 0  # how often the model was asked
+    took_ms: int = 0
+    cost: int | None = 0
+    notices: tuple[str, ...] = ()  # what happened on the way, for people
+    error: ProviderError | None = None  # why the model could not be asked; nothing is stored then
+
+    @property
+    def ops(self) -> tuple[Op, ...]:
+        return self.proposal.ops if self.proposal is not None else ()
 
 
 def by_priority(scope: Scope) -> list[tuple[str, str | None]]:

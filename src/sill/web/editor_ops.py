@@ -33,6 +33,7 @@ from .schemas.editor import (
     UndoRequest,
 )
 from .schemas.events import EditorDone
+from .stream import while_connected
 from .tracing import correlation_id, measure
 
 router = APIRouter(prefix="/api/v1/editor", tags=["editor"], dependencies=[contributor])
@@ -57,7 +58,7 @@ async def edit_ops(
             code=app.code,
             correlation_id=correlation,
         )
-    reply = await _ask(desk, body, correlation)
+    reply = await _ask(request, desk, body, correlation)
     if reply.outcome == "busy":
         raise Rejected(409, "busy", reply.message)
     measure(
@@ -81,13 +82,14 @@ async def edit_ops(
     )
 
 
-async def _ask(desk: Desk, body: EditOpsRequest, trace: str) -> EditReply:
+async def _ask(request: Request, desk: Desk, body: EditOpsRequest, trace: str) -> EditReply:
     """In the tool's own conversation."""
     editor, stop = await desk.editor(), Stop()
     wish = Wish(body.message, scope_of(body), trace)
     async with conversation(desk, body.tool_id) as thread:
         with desk.turns.guest(stop):
-            return await editor.ask(thread, wish, stop)
+            async with while_connected(request, stop):
+                return await editor.ask(thread, wish, stop)
 
 
 @router.post("/edit-ops/preview")

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated, assert_never
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 
 from ..adapters.vault.apply import NotApproved, Outcome, Refused
 from ..adapters.vault.job import Applied, Conflict
@@ -41,13 +41,14 @@ from .schemas.proposals import (
     Shown,
     Which,
 )
+from .stream import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["edits"])
 
 
 @router.post("/proposals", dependencies=[contributor])
-async def propose(desk: TheDesk, body: Propose) -> Proposed:
-    """Ask the model to change files. Nothing is written until the proposal is applied."""
+async def propose(request: Request, desk: TheDesk, body: Propose) -> Proposed:
+    """Ask the model to change files. Nothing is written until the proposal is applied; hanging up stops it."""
     if body.chat is not None:
         await info_of(desk, body.chat)
     most = desk.settings.get("max_file_bytes", int) or 0
@@ -58,7 +59,8 @@ async def propose(desk: TheDesk, body: Propose) -> Proposed:
     editor = await desk.editor()
     stop = Stop()
     with desk.turns.guest(stop):
-        reply = await editor.ask(body.chat, Wish(body.instruction, scope), stop)
+        async with while_connected(request, stop):
+            reply = await editor.ask(body.chat, Wish(body.instruction, scope), stop)
     if reply.outcome == "busy":
         raise Rejected(409, "busy", reply.message)
     found = preview(reply.proposal) if reply.proposal is not None else None
