@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 from ..adapters.embed.choice import embedder_for
 from ..core.certificate import Usage
-from ..core.cost import FREE, Price, Reserved, reserve, worst_case
+from ..core.cost import FREE, Price, worst_case
 from ..core.heuristic import MARGIN, estimate
-from ..engine.money import Purse, refusal
+from ..engine.money import Afforded, Purse, refusal
 from ..ports import Embedder, Store
 from ..records import Attempt
 from ..settings import Settings
@@ -64,14 +64,11 @@ async def embed_booked(
     predicted = sum(map(estimate, texts))
     purse = Purse(store, limits(settings))
     worst = None if price is None else worst_case(ceil(predicted * (1 + MARGIN)), 0, price)
-    is_capped = worst != 0 and not (worst is None and purse.limits.allows_unknown)
     model, endpoint = (asked.model, asked.endpoint) if asked else (embedder.name, _HERE)
-    if is_capped:
-        decided = reserve(worst, await purse.spendings(None, 0), model, purse.limits.warn_at)
-        if not isinstance(decided, Reserved):
-            raise refusal(decided)
-    attempt = Attempt(CATEGORY, model, endpoint, predicted=predicted, reserved=worst)
-    caps = tuple(purse.caps(None).values()) if is_capped else ()
+    decided = await purse.afford(worst, model)
+    if not isinstance(decided, Afforded):
+        raise refusal(decided)
+    attempt, caps = purse.booking(Attempt(CATEGORY, model, endpoint, predicted=predicted), decided)
     report, id = keep_books(store, attempt, price, caps), secrets.token_hex(8)
     await report(AttemptStarted(id, 1, endpoint))
     outcome, usage = "failed", None

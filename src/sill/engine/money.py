@@ -53,6 +53,15 @@ class Limits:
         return caps
 
 
+@dataclass(frozen=True, slots=True)
+class Afforded:
+    """The call may be made; ``reserved`` is the most it can cost. What costs nothing is not ``capped``."""
+
+    reserved: int | None
+    capped: bool = False
+    warnings: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
 class Purse:
     """One user's limits over all models. Warns of each limit once."""
@@ -76,6 +85,27 @@ class Purse:
         if self.limits.request is not None:
             found.insert(0, Spending("request", self.limits.request, so_far))
         return found
+
+    async def afford(
+        self, worst: int | None, model: str, chat: str | None = None, so_far: int = 0
+    ) -> Afforded | OverLimit | PriceUnknown:
+        """Whether a call of ``model`` that can cost ``worst`` (None: nobody knows) may be made.
+
+        ``chat`` None is a new one. Nothing is written: the reservation is made with the call.
+        """
+        if worst == 0 or (worst is None and self.limits.allows_unknown):
+            return Afforded(worst)
+        spendings = await self.spendings(chat, so_far)
+        decided = reserve(worst, spendings, model, self.limits.warn_at)
+        if not isinstance(decided, Reserved):
+            return decided
+        warnings = self.warnings(chat, decided, spendings)
+        return Afforded(worst, capped=True, warnings=tuple(warnings))
+
+    def booking(self, attempt: Attempt, afforded: Afforded) -> tuple[Attempt, tuple[Cap, ...]]:
+        """What the ledger is to hold of the call, and the limits that no attempt of it may cross."""
+        caps = self.caps(attempt.chat or None) if afforded.capped else {}
+        return replace(attempt, reserved=afforded.reserved), tuple(caps.values())
 
     async def attempts(self, turns: Sequence[str]) -> list[StoredAttempt]:
         """What the ledger holds of these turns."""
@@ -107,15 +137,6 @@ _PER: dict[Scope, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Afforded:
-    """The call may be made; ``reserved`` is the most it can cost. What costs nothing is not ``capped``."""
-
-    reserved: int | None
-    capped: bool = False
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Till:
     """What calls to one model cost. ``price`` None is unknown."""
 
@@ -128,18 +149,11 @@ class Till:
     ) -> Afforded | OverLimit | PriceUnknown:
         """Whether ``request`` can be paid if its prompt is billed as ``prompt`` tokens and the reply is long.
 
-        ``chat`` None is a new one. Nothing is written: the reservation is made with the call.
+        ``chat`` None is a new one.
         """
-        price, limits = self.price, self.purse.limits
+        price = self.price
         worst = None if price is None else worst_case(prompt, request.max_tokens, price)
-        if worst == 0 or (worst is None and limits.allows_unknown):
-            return Afforded(worst)
-        spendings = await self.purse.spendings(chat, so_far)
-        decided = reserve(worst, spendings, request.model, limits.warn_at)
-        if not isinstance(decided, Reserved):
-            return decided
-        warnings = self.purse.warnings(chat, decided, spendings)
-        return Afforded(worst, capped=True, warnings=tuple(warnings))
+        return await self.purse.afford(worst, request.model, chat, so_far)
 
     async def payable(self, request: ChatRequest, attempt: Attempt, shortfall: float) -> Model:
         """The model for one call beside a chat's turns; ``LimitReached`` where it could cost too much."""
@@ -151,8 +165,7 @@ class Till:
 
     def model(self, attempt: Attempt, afforded: Afforded) -> Model:
         """The model for one call: every attempt is written down, and none is made that could cross a limit."""
-        caps = self.purse.caps(attempt.chat or None) if afforded.capped else {}
-        return self.booked(replace(attempt, reserved=afforded.reserved), tuple(caps.values()))
+        return self.booked(*self.purse.booking(attempt, afforded))
 
 
 def refusal(decided: OverLimit | PriceUnknown) -> LimitReached:
