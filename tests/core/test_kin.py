@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sill.core.kin import kin
-from sill.core.lexicon import CODE_BYTES, NO_WORDS, closeness, code_of
+from sill.core.lexicon import CODE_BYTES, NO_WORDS, Code, Lexicon, closeness
 from sill.core.memory import Memory, utterance
 from sill.core.recall import query, rank
 from sill.core.stems import stem
@@ -13,6 +13,10 @@ from sill.lexicon import load, packed, parsed
 
 ABOVE, BELOW, NEITHER = b"\xff" * 32 + b"\0" * 32, b"\0" * 32 + b"\xff" * 32, b"\0" * 64
 HALF = b"\xff" * 16 + b"\0" * 48
+
+
+def code_of(stored: bytes) -> Code | None:
+    return Lexicon({"word": 0}, stored).code("word")
 
 
 @pytest.mark.parametrize(

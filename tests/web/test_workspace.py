@@ -197,6 +197,32 @@ def test_line_ends_are_kept(before, after, expected):
 # --- Notes ----------------------------------------------------------------------------------------
 
 
+def test_a_completed_link_means_the_note_that_was_chosen(tmp_path):
+    paths = ["one/Plan.md", "two/plan.md", "C#.md", "Café.md"]
+
+    async def check():
+        async with serving(tmp_path) as served:
+            for path in paths:
+                (served.folder / path).parent.mkdir(exist_ok=True)
+                (served.folder / path).write_text("# Here\n")
+            await refreshed(served)
+            items = [
+                item
+                for typed in ("plan", "C#", "caf")
+                for item in (
+                    await served.http.get("/api/v1/complete", params={"kind": "note", "q": typed})
+                ).json()["items"]
+            ]
+
+            assert [(item["insert"], item["path"]) for item in items] == [
+                ("one/Plan", "one/Plan.md"),
+                ("two/plan", "two/plan.md"),
+                ("Café", "Café.md"),
+            ]
+
+    asyncio.run(check())
+
+
 def test_links_search_graph_and_completion(tmp_path):
     async def check():
         async with serving(tmp_path) as served:

@@ -49,10 +49,6 @@ class Lexicon:
 NO_WORDS = Lexicon({}, b"")
 
 
-def code_of(stored: bytes) -> Code:
-    return _code(int.from_bytes(stored, "big"))
-
-
 def _code(bits: int) -> Code:
     count = bits.bit_count()
     return Code(bits, 1 / math.sqrt(count) if count else 0.0)

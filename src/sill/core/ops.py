@@ -137,7 +137,6 @@ _TARGETS = {
     "replace": ("document", "selection", "anchor", "span"),
     "delete": ("document", "selection", "anchor", "span"),
 }
-_ANCHOR_FIELDS = ("anchor", "before", "after")
 
 
 def read_op(body: object, number: int, *, trusted: bool = False) -> Op | Problem:

@@ -34,10 +34,6 @@ class Quotation:
     path: str | None = None
     lines: tuple[int, int] | None = None
 
-    @property
-    def verified(self) -> bool:
-        return self.path is not None
-
 
 @dataclass(frozen=True, slots=True)
 class _Words:

@@ -10,7 +10,6 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import quote
 
 from .links import Link
 from .outline import Outline
@@ -135,23 +134,19 @@ def resolve(
     return Resolved(path, section, alias) if section else Unresolved("no such heading", path)
 
 
-def written_link(path: str, files: Files, display: str | None = None) -> str:
-    """The link to write into a file: its name if that is enough, else the whole path.
+def link_target(path: str, files: Files) -> str | None:
+    """What stands in a wikilink that means this file wherever it is written: its name if that is enough.
 
-    An alias is only ever display text. A name that no wikilink can hold gets a Markdown link.
+    None where no wikilink means it: a name may hold what ends one, or be another file's in a different case.
     """
-    shown = path[:-3] if path.lower().endswith(".md") else path
-    name = shown.rsplit("/", 1)[-1]
     if _NO_WIKILINK.search(path):
-        return f"[{_plain(display or name)}]({quote(path)})"
-    short = name if files.is_unique(path) else shown
-    spellings = (short, shown, path)
-    target = next((one for one in spellings if files.find(one, "") == path), path)
-    return f"[[{target}|{display}]]" if display and display != target else f"[[{target}]]"
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"([\\\[\]])", r"\\\1", text)
+        return None
+    shown = path[:-3] if path.lower().endswith(".md") else path
+    is_unique = files.is_unique(path)
+    for one in (shown.rsplit("/", 1)[-1],) if is_unique else (shown, path):
+        if one.strip() == one != "" and (is_unique or files.find(one, "") == path):
+            return one
+    return None
 
 
 def _spellings(wanted: str) -> tuple[str, ...]:

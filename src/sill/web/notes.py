@@ -11,7 +11,7 @@ from ..core.outline import outline
 from ..core.rank import Hit
 from ..core.references import Reference as CoreReference
 from ..core.references import carried, most_used, paths_in
-from ..core.resolve import key
+from ..core.resolve import Files, key, link_target, name_key
 from ..ports import SearchMode
 from .answers import Rejected, not_found
 from .depend import TheDesk, TheService
@@ -162,16 +162,13 @@ async def complete(
     found = best_names(named, q, limit)
     if kind == "file":
         return Suggestions(items=[Suggestion(insert=one, label=one, path=one) for one in found])
-    unique = _names_once(paths)
+    namesakes = {name_key(one) for one in found}
+    files = Files(one for one in paths if name_key(one) in namesakes)
     return Suggestions(
         items=[
-            Suggestion(
-                insert=stem(one) if stem(one) in unique else one.removesuffix(".md"),
-                label=stem(one),
-                detail=one,
-                path=one,
-            )
+            Suggestion(insert=target, label=stem(one), detail=one, path=one)
             for one in found
+            if (target := link_target(one, files)) is not None
         ]
     )
 
@@ -200,14 +197,6 @@ def best_names(paths: list[str], typed: str, limit: int) -> list[str]:
 def stem(path: str) -> str:
     name = path.rsplit("/", 1)[-1]
     return name.removesuffix(".md")
-
-
-def _names_once(paths: list[str]) -> frozenset[str]:
-    """Names that mean one file alone, so that a link needs no folder."""
-    counts: dict[str, int] = {}
-    for path in paths:
-        counts[stem(path)] = counts.get(stem(path), 0) + 1
-    return frozenset(name for name, count in counts.items() if count == 1)
 
 
 async def _headings(service: Service, path: str, typed: str, limit: int) -> list[Suggestion]:

@@ -97,10 +97,6 @@ class Sessions:
         self._write()
         return token
 
-    @property
-    def has_token(self) -> bool:
-        return bool(self._token)
-
     def forget_all(self) -> None:
         self._cookies, self._token, self._once = {}, "", {}
         self._write()

@@ -109,6 +109,7 @@ def session(tmp_path):
     (tmp_path / "Oven" / "Log.md").write_text("# Log\n\n## May\n\ntext\n\n## June\n")
     (tmp_path / "Garden" / "Log.md").write_text("# Log\n")
     (tmp_path / "Bread oven.md").write_text("---\na: b\n---\n# Bread oven\n")
+    (tmp_path / "C#.md").write_text("# C sharp\n")
     (tmp_path / "code.py").write_text("pass\n")
     return Session(FolderDesk(tmp_path))
 
@@ -120,6 +121,8 @@ def session(tmp_path):
         pytest.param("[[log", ["Oven/Log]]", "Garden/Log]]"], id="by its path where the name is not enough"),
         pytest.param("[[Oven/Log#", ["Log]]", "May]]", "June]]"], id="its headings"),
         pytest.param("[[Nowhere#", [], id="no such note"),
+        pytest.param("[[C", [], id="no note that a link cannot name"),
+        pytest.param("@C#", ["C#.md"], id="which is a file all the same"),
         pytest.param("@co", ["code.py"], id="a file"),
         pytest.param("@bread", ['"Bread oven.md"'], id="quoted where it has blanks"),
         pytest.param(":dia", [], id="no such command"),

@@ -1,7 +1,6 @@
 """What the folder holds, for completion: looked at now and then, never waited for twice."""
 
 import time
-from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -35,20 +34,17 @@ def file_names(folder: Path) -> tuple[str, ...]:
 
 
 def note_names(folder: Path) -> tuple[str, ...]:
-    """How each note is linked to: by its name where that is enough, else by its path."""
+    """How each note is linked to: by its name where that is enough, else by its path; ``@`` names the others."""
     return _linkable(file_names(folder))
 
 
 @lru_cache(maxsize=2)
 def _linkable(paths: tuple[str, ...]) -> tuple[str, ...]:
-    from ...core.resolve import name_key
+    from ...core.resolve import Files, link_target
 
-    notes = [path for path in paths if path.endswith(".md")]
-    shared = Counter(name_key(path) for path in paths)
-    return tuple(
-        (path.rsplit("/", 1)[-1] if shared[name_key(path)] == 1 else path).removesuffix(".md")
-        for path in notes
-    )
+    files = Files(paths)
+    notes = (path for path in paths if path.lower().endswith(".md"))
+    return tuple(target for path in notes if (target := link_target(path, files)) is not None)
 
 
 def headings(folder: Path, target: str) -> tuple[str, ...]:
