@@ -2,6 +2,7 @@
 
 import json
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,8 +16,8 @@ from tests.models.fault_provider import (
     DONE,
     FaultProvider,
     Hang,
-    Pause,
     Step,
+    Until,
     answer,
     finished,
     head,
@@ -227,7 +228,8 @@ def test_a_hidden_file_that_was_named_can_be_edited(home):
 
 
 def test_a_save_while_the_model_was_thinking_is_a_conflict_with_a_merge(home):
-    slow = [Pause(2.0), *proposes(MILK)]
+    saved = threading.Event()
+    slow = [Until(saved), *proposes(MILK)]
     with (
         FaultProvider(slow) as provider,
         asking(home, proposes(), OPENAI_BASE_URL=f"{provider.url}/v1") as user,
@@ -236,6 +238,7 @@ def test_a_save_while_the_model_was_thinking_is_a_conflict_with_a_merge(home):
         running = pool.submit(edited, user, "note.md", "--yes")
         assert provider.asked.wait(60)
         write(home, "note.md", NOTE.replace("The end", "The start"))
+        saved.set()
         code, report = running.result()
 
     assert (code, report["applied"]) == (1, None)

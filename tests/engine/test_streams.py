@@ -14,11 +14,13 @@ class Source:
 
     def __init__(self):
         self.ended = ""
+        self.is_waited_for = asyncio.Event()
 
     async def events(self):
         try:
             yield TextDelta("one")
             yield TextDelta("two")
+            self.is_waited_for.set()
             await asyncio.Event().wait()
         except asyncio.CancelledError:
             self.ended = "interrupted"
@@ -42,7 +44,7 @@ def test_stop_ends_a_reply_that_is_waited_for_and_the_reader_goes_on():
     async def check():
         stop, source = Stop(), Source()
         reading = asyncio.create_task(read(stop, source))
-        await asyncio.sleep(0.01)
+        await source.is_waited_for.wait()
         stop.set()
         seen = await reading
         await asyncio.sleep(0)  # whoever read is not cancelled
@@ -76,7 +78,7 @@ def test_cancelling_the_reader_cancels_it_and_ends_the_reply(stops_too):
     async def check():
         stop, source = Stop(), Source()
         reading = asyncio.create_task(read(stop, source))
-        await asyncio.sleep(0.01)
+        await source.is_waited_for.wait()
         if stops_too:
             stop.set()
             await asyncio.sleep(0)

@@ -233,7 +233,7 @@ def test_a_server_that_was_killed_is_started_anew(meeting: Meeting, tiny_weights
 def test_short_users_one_after_another_keep_it_warm(tiny_weights: Path, places: Path) -> None:
     pids = set()
     for _ in range(4):
-        with open_local(tiny_weights, window=WINDOW, linger=5.0) as server:
+        with open_local(tiny_weights, window=WINDOW, linger=60.0) as server:
             pids.add(server.address.pid)
 
     assert len(pids) == 1
@@ -271,12 +271,13 @@ def test_whoever_comes_while_the_server_is_leaving_gets_one_that_stays(
 def test_a_server_that_stops_has_no_user_and_lets_nobody_join(tmp_path: Path) -> None:
     """Somebody comes at the last moment of the linger: the server stays for him, then shuts the door."""
     watched, guest, latecomer = (FileLock(tmp_path / "users.lock") for _ in range(3))
-    stopping = threading.Thread(target=wait_until_unused, args=(watched, 0.2), daemon=True)
+    linger = 2.0
+    stopping = threading.Thread(target=wait_until_unused, args=(watched, linger), daemon=True)
     stopping.start()
     time.sleep(0.05)
 
-    came = guest.take("shared")
-    stopping.join(1.0)
+    came = guest.take("shared", patience=1.0)
+    stopping.join(linger + 0.5)
     stayed = stopping.is_alive()
     guest.release()
     stopping.join(PATIENCE)

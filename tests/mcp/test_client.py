@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,16 +39,11 @@ def tickets(count: int = 2, **more) -> Access:
 
 @contextmanager
 def over_http() -> Iterator[Access]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with subprocess.Popen([sys.executable, PROGRAM, "http", "2", str(port)]) as server:
+    command = [sys.executable, PROGRAM, "http", "2"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
-            for _ in range(600):
-                with socket.socket() as probe:
-                    if probe.connect_ex(("127.0.0.1", port)) == 0:
-                        break
-                time.sleep(0.1)
+            assert server.stdout is not None
+            port = int(server.stdout.readline())
             yield Access("tickets", url=f"http://127.0.0.1:{port}/mcp", timeout=60)
         finally:
             server.kill()

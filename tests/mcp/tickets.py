@@ -2,11 +2,14 @@
 
     python tickets.py stdio|http TOOLS
 
+Over HTTP it says first which port it took.
+
 Beside ``TOOLS`` small ones it offers some that behave as tools of others may.
 """
 
 import asyncio
 import os
+import socket
 import sys
 
 from mcp.server.mcpserver import MCPServer
@@ -71,6 +74,9 @@ if __name__ == "__main__":
     if sys.argv[1] == "http":
         import uvicorn
 
-        uvicorn.run(built.streamable_http_app(), port=int(sys.argv[3]), log_level="error")
+        listening = socket.create_server(("127.0.0.1", 0))
+        print(listening.getsockname()[1], flush=True)  # calls wait there from now on
+        config = uvicorn.Config(built.streamable_http_app(), log_level="error")
+        uvicorn.Server(config).run([listening])
     else:
         built.run("stdio")

@@ -16,11 +16,24 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """Wait for what the test does meanwhile."""
+
+    done: threading.Event
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Wait until the client has taken in what was sent: a reset after it takes nothing of that away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +54,7 @@ class Hang:
     """Stay silent until the client hangs up."""
 
 
-Step = bytes | Pause | Reset | Repeat | Hang
+Step = bytes | Pause | Until | Taken | Reset | Repeat | Hang
 Script = Sequence[Step]
 
 
@@ -72,6 +85,7 @@ class FaultProvider:
         class Server(socketserver.ThreadingTCPServer):
             allow_reuse_address = True
             daemon_threads = True
+            request_queue_size = 128
 
         self._server = Server(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(
@@ -118,6 +132,11 @@ class FaultProvider:
                 connection.sendall(step)
             case Pause(seconds=seconds):
                 time.sleep(seconds)
+            case Until(done=done):
+                done.wait(60)
+            case Taken():
+                _until_read(connection)
+                time.sleep(0.1)  # its program has it now, and needs a moment to read it
             case Reset():
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 connection.close()
@@ -141,9 +160,27 @@ def _read_request(connection: socket.socket) -> Seen | None:
     first, *lines = top.decode("latin-1").split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (x.partition(":") for x in lines)}
     while len(body) < int(headers.get("content-length", "0")):
-        body += connection.recv(65536)
+        piece = connection.recv(65536)
+        if not piece:
+            return None
+        body += piece
     method, path, _ = first.split(" ", 2)
     return Seen(method, path, headers, body)
+
+
+def _until_read(connection: socket.socket, patience: float = 60) -> None:
+    """Until the client's end holds nothing that its program has not taken; as far as the system tells."""
+    ends = f":{connection.getpeername()[1]:04X}", f":{connection.getsockname()[1]:04X}"
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        try:
+            rows = [row.split() for row in Path("/proc/net/tcp").read_text().splitlines()]
+        except OSError:
+            return
+        queues = [row[4] for row in rows if row[1].endswith(ends[0]) and row[2].endswith(ends[1])]
+        if all(queue.endswith(":00000000") for queue in queues):
+            return
+        time.sleep(0.01)
 
 
 # --- What servers say ----------------------------------------------------------------------------

@@ -21,7 +21,7 @@ REQUEST = ChatRequest("m", (WireMessage("user", "hi"),), max_tokens=9)
 
 def ask(url: str, request: ChatRequest = REQUEST) -> list:
     async def collect():
-        model = OpenAIModel(url, "m", clocks=Clocks(connect=10, first=30), retries=ONCE)
+        model = OpenAIModel(url, "m", clocks=Clocks(connect=60, first=60), retries=ONCE)
         return [event async for event in model.stream(request)]
 
     return asyncio.run(collect())

@@ -14,7 +14,7 @@ from sill.core.request import ChatRequest, WireMessage
 from sill.errors import ProviderError
 from sill.ports import Ended
 
-from .own_server import KEY, free_port, serving
+from .own_server import KEY, serving
 
 pytestmark = pytest.mark.slow
 
@@ -34,16 +34,14 @@ async def last_event(model: OpenAIModel, max_tokens: int = 2) -> str:
 
 
 def test_one_model_outlives_its_server(tiny_weights):
-    port = free_port()
-
     async def turns() -> list[str]:
         quick = RetryPolicy(base=0.01)
-        model = OpenAIModel(f"http://127.0.0.1:{port}", "any", KEY, retries=quick)
         seen = []
-        with serving(tiny_weights, port):
+        with serving(tiny_weights) as url:
+            model = OpenAIModel(url, "any", KEY, retries=quick)
             seen.append(await last_event(model))
         seen.append(await last_event(model))
-        with serving(tiny_weights, port):
+        with serving(tiny_weights, port=int(url.rpartition(":")[2])):
             seen.append(await last_event(model))
         await model.close()
         return seen
@@ -52,12 +50,10 @@ def test_one_model_outlives_its_server(tiny_weights):
 
 
 def test_a_server_that_dies_in_the_middle_leaves_a_partial_reply(tiny_weights):
-    port = free_port()
-
     async def turn() -> Ended:
-        model = OpenAIModel(f"http://127.0.0.1:{port}", "any", KEY)
-        with serving(tiny_weights, port):
-            stream = model.stream(request(400))
+        with serving(tiny_weights) as url:
+            model = OpenAIModel(url, "any", KEY)
+            stream = model.stream(request(8000))  # far more than comes before the server is gone
             await anext(stream)
         events = [event async for event in stream]
         return events[-1]
@@ -68,7 +64,7 @@ def test_a_server_that_dies_in_the_middle_leaves_a_partial_reply(tiny_weights):
 
 
 def test_embeddings_of_a_server_started_for_them(tiny_weights):
-    with serving(tiny_weights, free_port(), "embeddings") as url:
+    with serving(tiny_weights, "embeddings") as url:
         transport = Transport(parse_endpoint(url), KEY)
         found = asyncio.run(embed(transport, "any", ["a hen", "a hen", "the sea at night"]))
 

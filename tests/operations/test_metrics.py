@@ -36,7 +36,7 @@ async def use(place):
     """One answer in the workspace, one through the gateway; then what each person sees of the numbers."""
     async with place.client("bartholomew") as client:
         started = (await client.post("/api/v1/turns", json={"text": f"Tell me of {CANARY}"})).json()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await client.get(f"/api/v1/turns/{started['turn']}/events")
         wanted = {"messages": [{"role": "user", "content": CANARY}]}
         await client.post("/v1/chat/completions", json=wanted)

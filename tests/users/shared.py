@@ -36,7 +36,7 @@ class Shared:
         if name is not None:
             headers["authorization"] = f"Bearer {self.tokens[name]}"
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
-        return httpx.AsyncClient(transport=transport, base_url=HTTPS, headers=headers, timeout=30)
+        return httpx.AsyncClient(transport=transport, base_url=HTTPS, headers=headers, timeout=120)
 
 
 @asynccontextmanager

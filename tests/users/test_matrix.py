@@ -50,6 +50,8 @@ BODIES = {
     "POST /api/v1/proposals/{proposal}/merge/apply": {"state": HASH, "base_hash": HASH, "patch_id": HASH},
     "POST /api/v1/edits/undo": {"id": "{proposal}"},
     "POST /api/v1/edits/redo": {"id": "{proposal}"},
+    "POST /api/v1/edits/{edit}/{way}/merge": {"state": HASH},
+    "POST /api/v1/edits/{edit}/{way}/merge/apply": {"state": HASH, "base_hash": HASH, "patch_id": HASH},
     "POST /api/v1/editor/tools/{tool_id}/chat": {"message": "hello"},
     "DELETE /api/v1/editor/tools/{tool_id}/chat": None,
     "POST /api/v1/editor/edit-ops": {**FILES, "tool_id": "{tool_id}", "message": "change"},
@@ -83,7 +85,7 @@ async def live_a_little(place: Shared) -> dict[str, str]:
         started = (
             await ann.post("/api/v1/turns", json={"text": f"Tell me of {CANARY} paint"})
         ).json()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await ann.get(f"/api/v1/turns/{started['turn']}/events")
         await ann.patch(f"/api/v1/chats/{started['chat']}", json={"title": f"{CANARY} chat"})
         note = (await ann.post("/api/v1/memory", json={"text": f"{CANARY} is blue"})).json()
@@ -106,6 +108,8 @@ async def live_a_little(place: Shared) -> dict[str, str]:
         "tool_id": "pad",
         "path": "a.md",
         "model": "sill",
+        "edit": proposal,
+        "way": "undo",
     }
 
 
@@ -138,7 +142,7 @@ async def attack(place: Shared, name: str, ids: dict[str, str]) -> tuple[list[st
             url = re.sub(r"\{(\w+)\}", lambda found: ids[found[1]], path)
             body = filled(BODIES.get(key), ids)
             answer = await client.request(
-                method, url, json=body, params=QUERIES.get(path), timeout=20
+                method, url, json=body, params=QUERIES.get(path), timeout=120
             ) if body is not None else await client.request(method, url, params=QUERIES.get(path))  # fmt: skip
             if CANARY in answer.text.replace(json.dumps(CANARY), "") and path not in QUERIES:
                 leaks.append(key)
@@ -193,6 +197,7 @@ SILENT = {
     "POST /api/v1/turns/{turn}/stop", "POST /api/v1/plan", "POST /api/v1/references/freshness",
     "POST /api/v1/proposals/{proposal}/apply", "POST /api/v1/proposals/{proposal}/refuse", "POST /api/v1/edits/undo",
     "POST /api/v1/proposals/{proposal}/merge", "POST /api/v1/proposals/{proposal}/merge/apply",
+    "POST /api/v1/edits/{edit}/{way}/merge", "POST /api/v1/edits/{edit}/{way}/merge/apply",
     "POST /api/v1/edits/redo", "POST /api/v1/editor/edit-ops/preview", "POST /api/v1/editor/edit-ops/apply",
     "POST /api/v1/editor/edit-ops/undo", "POST /api/v1/memory", "POST /api/v1/logout",
 }  # fmt: skip

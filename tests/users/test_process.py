@@ -5,14 +5,13 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from contextlib import contextmanager
 
 import httpx
 import pytest
 
 from tests.models.fault_provider import FaultProvider, Hang, head, said
-from tests.operations.test_workers import _answers, free_port
+from tests.operations.test_workers import port_of
 
 pytestmark = pytest.mark.slow
 QUESTION = {"model": "sill", "messages": [{"role": "user", "content": "hello"}]}
@@ -22,7 +21,7 @@ class Place:
     """A folder, its environment and the commands people type in it."""
 
     def __init__(self, folder):
-        self.folder, self.port = folder, free_port()
+        self.folder, self.port = folder, 0
         (folder / "vault").mkdir()
         (folder / "vault" / "Note.md").write_text("# Note\n")
         names = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
@@ -34,6 +33,7 @@ class Place:
             "SILL_TOKENIZER": "o200k_base",
             "SILL_EMBEDDER": "none",
             "LLM_CHAT_TOOLS": "false",
+            "PYTHONUNBUFFERED": "1",
         }
 
     def sill(self, *words, typed=""):
@@ -48,15 +48,15 @@ class Place:
     def serving(self, provider):
         command = [
             *(sys.executable, "-m", "sill", "serve", "--multi-user", "--behind-proxy"),
-            *("--name", f"127.0.0.1:{self.port}", "--port", str(self.port)),
+            *("--name", "127.0.0.1", "--port", "0"),
             *("--vault", str(self.folder / "vault"), "--base-url", provider.url + "/v1"),
             *("-m", "first", "--window", "8192"),
         ]
-        process = subprocess.Popen(command, env=self.environment, stdout=subprocess.DEVNULL)
+        log = self.folder / "serve.log"
+        with log.open("wb") as out:
+            process = subprocess.Popen(command, env=self.environment, stdout=out)
         try:
-            while not _answers(self.url):
-                assert process.poll() is None
-                time.sleep(0.1)
+            self.port = port_of(process, log)
             yield
         finally:
             process.send_signal(signal.SIGTERM)
@@ -68,7 +68,7 @@ class Place:
 
     def client(self, token=None):
         headers = {"authorization": f"Bearer {token}"} if token else {}
-        return httpx.Client(base_url=self.url, headers=headers, trust_env=False, timeout=60)
+        return httpx.Client(base_url=self.url, headers=headers, trust_env=False, timeout=120)
 
 
 def test_people_are_let_in_refused_clearly_and_sent_away(tmp_path):

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +55,15 @@ class Served:
         return asked, await self.events(asked["turn"])
 
 
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait for something that no answer tells."""
+    for _ in range(6000):
+        if holds():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it never came to that")
+
+
 def parse(body: str) -> list[Event]:
     events = []
     for block in body.split("\n\n"):
@@ -95,7 +104,7 @@ async def serving(
             headers = {"authorization": f"Bearer {site.sessions.new_token()}"}
             try:
                 async with httpx.AsyncClient(
-                    base_url=site.url, headers=headers, timeout=30, trust_env=False
+                    base_url=site.url, headers=headers, timeout=120, trust_env=False
                 ) as http:
                     yield Served(site, service, http, provider, folder)
             finally:

@@ -9,7 +9,7 @@ import pytest
 from sill.core.messages import fingerprint
 from tests.engine.workspace import fallback, says
 from tests.models.fault_provider import DONE, FaultProvider, Hang, answer, finished, head, said
-from tests.web.serving import parse, serving
+from tests.web.serving import parse, serving, until
 
 FILES = {"tool.py": "def run():\n    return 1\n", "notes.md": "milk\n"}
 CHAT = "/api/v1/editor/tools/t1/chat"
@@ -142,7 +142,8 @@ def test_a_second_question_while_one_is_read_is_409_and_takes_over_when_nobody_r
                     pass
                 busy = await served.http.post(CHAT, json={"message": "second"})
                 pending = (await served.http.get(CHAT)).json()["messages"]
-            await asyncio.sleep(0.2)
+            [running] = served.service.turns.running
+            await until(lambda: running.readers == 0)
             taken = await served.http.post(CHAT, json={"message": "third"})
             history = (await served.http.get(CHAT)).json()["messages"]
 

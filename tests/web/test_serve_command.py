@@ -1,17 +1,18 @@
 """``sill serve`` as a process: how it starts, what it prints, and how it ends."""
 
+import asyncio
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 
 import httpx
 import pytest
 
+from sill.adapters.store import open_store
 from tests.engine.workspace import says
 from tests.models.fault_provider import FaultProvider, Hang, head, said
 from tests.web.serving import parse
@@ -47,7 +48,7 @@ def served(place, provider, *options):
         token = re.search(r"shown this once: (\S+)", printed)[1]
         url = re.search(r"at (http://127\.0\.0\.1:\d+)", printed)[1]
         headers = {"authorization": f"Bearer {token}"}
-        with httpx.Client(base_url=url, headers=headers, timeout=30, trust_env=False) as http:
+        with httpx.Client(base_url=url, headers=headers, timeout=120, trust_env=False) as http:
             yield process, http, printed
     finally:
         process.kill()
@@ -62,7 +63,7 @@ def test_it_prints_a_way_in_and_ends_in_order(tmp_path):
     with FaultProvider(half, half, says("whole")) as provider:
         with served(tmp_path, provider, "--port", "0") as (process, http, printed):
             login = re.search(r"(http://\S+/login\?once=\S+)", printed)[1]
-            with httpx.Client(trust_env=False) as browser:
+            with httpx.Client(trust_env=False, timeout=120) as browser:
                 entered = browser.get(login)
                 page = browser.get(str(http.base_url))
             asked = http.post("/api/v1/turns", json={"text": "hi"}).json()
@@ -77,7 +78,7 @@ def test_it_prints_a_way_in_and_ends_in_order(tmp_path):
                 process.send_signal(signal.SIGTERM)
                 told += "".join(events)
                 passed_on += "".join(chunks)
-            code = process.wait(timeout=30)
+            code = process.wait(timeout=120)
         with served(tmp_path, provider, "--port", "0") as (_, http, _):
             resumed = parse(http.get(asked["events"], params={"after": "4.1"}).text)
             turn = http.get(f"/api/v1/turns/{asked['turn']}").json()
@@ -114,17 +115,27 @@ def test_what_came_before_a_crash_is_there_after_it(tmp_path):
                 for piece in stream.iter_text():
                     if "word" in piece:
                         break
-            time.sleep(1.0)
+            asyncio.run(_kept(tmp_path / "sill.db", asked["turn"], long))
             process.kill()
             process.wait()
         with served(tmp_path, provider, "--port", "0") as (_, http, _):
-            rest = parse(http.get(asked["events"], params={"after": "5.1"}, timeout=60).text)
+            rest = parse(http.get(asked["events"], params={"after": "5.1"}).text)
             turn = http.get(f"/api/v1/turns/{asked['turn']}").json()
 
     assert [event.name for event in rest] == ["delta", "finished"]
     assert rest[0].data["text"] == long[5:]
     assert (rest[1].data["outcome"], rest[1].data["text"]) == ("interrupted", long)
     assert turn["status"] == "interrupted"
+
+
+async def _kept(database, turn, text):
+    """Until the store has it: readers are told before."""
+    store = await open_store(database)
+    for _ in range(600):
+        if await store.partial(turn) == text:
+            break
+        await asyncio.sleep(0.1)
+    await store.close()
 
 
 @pytest.mark.slow
@@ -147,7 +158,7 @@ def test_a_port_in_use_is_told_in_one_line(tmp_path):
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=120,
         )
 
     assert second.returncode == 2

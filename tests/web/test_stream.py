@@ -11,12 +11,14 @@ class Quick(EventStream):
     send_seconds = 0.1
 
 
-async def answered(stream, send_slowly=False, leaves_after=None):
+async def answered(stream, send_slowly=False, leaves_after=None, pinged=None):
     """What was sent to a reader who stays, stops taking anything, or leaves."""
     sent = []
 
     async def send(message):
         sent.append(message)
+        if message.get("body") == PING and pinged is not None:
+            pinged.set()
         if send_slowly and message.get("body"):
             await asyncio.Event().wait()
 
@@ -40,17 +42,17 @@ def test_an_event_is_one_line_of_minified_json():
 
 
 def test_a_silent_stream_is_kept_open_with_pings():
-    closed = []
+    closed, pinged = [], asyncio.Event()
 
     async def events():
         try:
             yield b"one"
-            await asyncio.sleep(0.2)
+            await pinged.wait()
             yield b"two"
         finally:
             closed.append(True)
 
-    sent = asyncio.run(answered(Quick(events())))
+    sent = asyncio.run(answered(Quick(events()), pinged=pinged))
     bodies = [message["body"] for message in sent[1:]]
 
     assert sent[0]["status"] == 200
@@ -72,8 +74,8 @@ def test_a_reader_who_leaves_or_takes_nothing_ends_the_stream_and_not_its_source
             closed.append(True)
 
     async def check():
-        await asyncio.wait_for(answered(Quick(events()), leaves_after=0.05), 5)
-        return await asyncio.wait_for(answered(Quick(events()), send_slowly=True), 5)
+        await asyncio.wait_for(answered(Quick(events()), leaves_after=0.05), 60)
+        return await asyncio.wait_for(answered(Quick(events()), send_slowly=True), 60)
 
     stuck = asyncio.run(check())
 
