@@ -245,3 +245,104 @@ def test_an_applied_change_is_undone_and_done_again(page, site: Site, model: Scr
     row.get_by_role("button", name="Redo: Two better things.").click()
     page.get_by_text("Done again.").wait_for()
     assert note.read_text() == BETTER
+
+
+def applied(page, site: Site, model: ScriptedServer, name: str) -> Path:
+    propose(page, site, model, name)
+    page.get_by_role("button", name="Apply", exact=True).click()
+    page.get_by_text("Applied to 1 file.").wait_for()
+    return site.vault / f"{name}.md"
+
+
+def in_history(page, name: str) -> Any:
+    page.get_by_role("button", name="All changes").click()
+    history = page.get_by_role("region", name="History")
+    return history.get_by_role("listitem").filter(has_text=f"{name}.md")
+
+
+LATER = BETTER.replace("rye bread", "rye bread with seeds")  # written after the change
+
+
+@pytest.mark.parametrize(
+    "choice, bread",
+    [
+        pytest.param("Keep the file", "rye bread with seeds\n", id="the file"),
+        pytest.param("Undo it here", "bread\n", id="the undo"),
+        pytest.param("Both, one after the other", "rye bread with seeds\nbread\n", id="both"),
+    ],
+)
+def test_an_undo_that_clashes_is_decided_and_done_again_exactly(
+    page, site: Site, model: ScriptedServer, choice: str, bread: str
+):
+    name = f"Back{choice.split()[0]}"
+    note = applied(page, site, model, name)
+    note.write_text(LATER)
+    in_history(page, name).get_by_role("button", name="Undo: Two better things.").click()
+    page.get_by_text("Nothing was written").wait_for()
+    sides = clash(page).locator(".side")
+    assert [side.strip() for side in sides.locator("pre").all_text_contents()] == [
+        "rye bread",
+        "rye bread with seeds",
+        "bread",
+    ]
+
+    clash(page).get_by_role("radio", name=choice).check()
+    page.get_by_text("All decided.").wait_for()
+    result(page).locator(".hunk", has_text="oat milk").wait_for()
+    assert note.read_text() == LATER
+    page.get_by_role("button", name="Apply the result").click()
+    page.get_by_text("Undone.", exact=True).wait_for()
+    assert note.read_text() == LIST.removesuffix("bread\n") + bread
+
+    page.get_by_role("region", name="History").get_by_role("listitem").filter(
+        has_text=f"{name}.md"
+    ).get_by_role("button", name="Redo: Two better things.").click()
+    page.get_by_text("Done again.").wait_for()
+    assert note.read_text() == LATER
+
+
+def test_an_undo_right_after_the_change_is_decided_in_the_same_place(
+    page, site: Site, model: ScriptedServer
+):
+    note = applied(page, site, model, "AtOnce")
+    note.write_text(LATER)
+    page.get_by_role("button", name="Undo", exact=True).click()
+    clash(page).get_by_role("radio", name="By hand").check()
+    clash(page).get_by_role("textbox").fill("bread with seeds")
+    result(page).locator(".hunk", has_text="bread with seeds").nth(0).wait_for()
+    page.get_by_role("button", name="Apply the result").click()
+    page.get_by_text("Undone.", exact=True).wait_for()
+
+    assert note.read_text() == LIST.replace("bread", "bread with seeds")
+
+
+def test_a_redo_that_clashes_can_be_left_and_decided_later(page, site: Site, model: ScriptedServer):
+    note = applied(page, site, model, "Later")
+    row = in_history(page, "Later")
+    row.get_by_role("button", name="Undo: Two better things.").click()
+    page.get_by_text("Undone.", exact=True).wait_for()
+    note.write_text(WHITE)
+
+    row.get_by_role("button", name="Redo: Two better things.").click()
+    clash(page).wait_for()
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_text("Nothing was written.").wait_for()
+    assert note.read_text() == WHITE
+
+    row.get_by_role("button", name="Redo: Two better things.").click()
+    clash(page).get_by_role("radio", name="Redo it here").check()
+    page.get_by_text("All decided.").wait_for()
+    page.get_by_role("button", name="Apply the result").click()
+    page.get_by_text("Done again.").wait_for()
+    assert note.read_text() == BETTER
+
+
+def test_an_undo_beside_another_change_keeps_that(page, site: Site, model: ScriptedServer):
+    note = applied(page, site, model, "Apart")
+    note.write_text(BETTER.replace("line 5", "line five"))
+    in_history(page, "Apart").get_by_role("button", name="Undo: Two better things.").click()
+    page.get_by_text("Everything fits it as it is now.").wait_for()
+    page.get_by_role("button", name="Apply the result").click()
+    page.get_by_text("Undone.", exact=True).wait_for()
+
+    assert note.read_text() == LIST.replace("line 5", "line five")

@@ -151,3 +151,110 @@ def test_choices_that_change_nothing_write_nothing_and_the_proposal_can_be_refus
         assert (refused.status_code, again.status_code) == (200, 409)
 
     standing(tmp_path, check, now=f"cream\n{BETWEEN}rye bread\n")
+
+
+APPLIED = f"oat milk\n{BETWEEN}rye bread\n"
+AFTER = f"oat cream\n{BETWEEN}rye bread\n"  # somebody wrote on
+
+
+def turned(tmp_path, check, way="undo"):
+    """``check`` with an edit whose undo or redo meets a file that is another one by now."""
+
+    async def applied(served, path, made):
+        hashes = {key: made["shown"][key] for key in ("base_hash", "patch_id")}
+        _, done = await posted(served, f"{path}/apply", hashes)
+        now = AFTER
+        if way == "redo":
+            await posted(served, "/api/v1/edits/undo", {"id": done["id"]})
+            now = OTHER
+        (served.folder / "List.md").write_text(now)
+        return await check(served, done["id"], path)
+
+    return standing(tmp_path, applied, now=LIST)
+
+
+async def merged(served, id, way, choice):
+    path = f"/api/v1/edits/{id}/{way}/merge"
+    state = (await served.http.get(path)).json()["state"]
+    wanted = {"state": state, "choices": {"List.md": [choice]}}
+    _, shown = await posted(served, path, wanted)
+    hashes = {key: shown[key] for key in ("base_hash", "patch_id")}
+    return await posted(served, f"{path}/apply", {**wanted, **hashes})
+
+
+@pytest.mark.parametrize(
+    "way, clash, fits",
+    [
+        pytest.param("undo", ("oat milk\n", "oat cream\n", "milk\n"), 1, id="undo"),
+        pytest.param("redo", ("milk\n", "cream\n", "oat milk\n"), 1, id="redo"),
+    ],
+)
+def test_an_undo_or_redo_tells_what_fits_and_what_clashes(tmp_path, way, clash, fits):
+    async def check(served, id, _):
+        path = "/api/v1/edits"
+        conflict = (await posted(served, f"{path}/{way}", {"id": id}))[1]
+        return conflict, (await served.http.get(f"{path}/{id}/{way}/merge")).json()["files"]
+
+    conflict, [file] = turned(tmp_path, check, way)
+
+    line = {"line": 1, **dict(zip(("base", "mine", "theirs"), clash, strict=True))}
+    assert (conflict["outcome"], conflict["clashes"]) == ("conflict", {"List.md": [line]})
+    assert (file["clashes"], file["fits"]) == ([line], fits)
+
+
+@pytest.mark.parametrize(
+    "way, choice, first",
+    [
+        pytest.param("undo", {"take": "mine"}, "oat cream\n", id="undo, the file's"),
+        pytest.param("undo", {"take": "theirs"}, "milk\n", id="undo, as it was"),
+        pytest.param("undo", {"take": "both"}, "oat cream\nmilk\n", id="undo, both"),
+        pytest.param("undo", {"take": "text", "text": "cream"}, "cream\n", id="undo, by hand"),
+        pytest.param("redo", {"take": "theirs"}, "oat milk\n", id="redo, as it was"),
+        pytest.param("redo", {"take": "both"}, "cream\noat milk\n", id="redo, both"),
+    ],
+)
+def test_a_merged_undo_or_redo_is_one_and_the_opposite_takes_exactly_that_back(
+    tmp_path, way, choice, first
+):
+    back, is_applied, last = ("redo", False, "bread\n") if way == "undo" else ("undo", True, "rye bread\n")  # fmt: skip
+
+    async def check(served, id, proposal):
+        before = (served.folder / "List.md").read_text()
+        _, done = await merged(served, id, way, choice)
+        written = (served.folder / "List.md").read_text()
+        [edit] = (await served.http.get("/api/v1/edits")).json()["edits"]
+        status = (await served.http.get(proposal)).json()["status"]
+        _, taken_back = await posted(served, f"/api/v1/edits/{back}", {"id": id})
+        restored = (served.folder / "List.md").read_text()
+        _, again = await posted(served, f"/api/v1/edits/{way}", {"id": id})
+
+        assert (done["outcome"], written) == ("applied", f"{first}{BETWEEN}{last}")
+        assert (edit["is_applied"], status) == (is_applied, "applied" if is_applied else "undone")
+        assert (taken_back["outcome"], restored) == ("applied", before)
+        assert (again["outcome"], (served.folder / "List.md").read_text()) == ("applied", written)
+
+    turned(tmp_path, check, way)
+
+
+def test_an_undo_is_merged_only_as_it_was_shown_and_only_once(tmp_path):
+    async def check(served, id, _):
+        path = f"/api/v1/edits/{id}/undo/merge"
+        state = (await served.http.get(path)).json()["state"]
+        theirs = {"state": state, "choices": {"List.md": [{"take": "theirs"}]}}
+        _, shown = await posted(served, path, theirs)
+        hashes = {key: shown[key] for key in ("base_hash", "patch_id")}
+        both = {**theirs, "choices": {"List.md": [{"take": "both"}]}}
+        other_result = await posted(served, f"{path}/apply", {**both, **hashes})
+        (served.folder / "List.md").write_text("something else\n")
+        other_state = await posted(served, f"{path}/apply", {**theirs, **hashes})
+        kept = (served.folder / "List.md").read_text()
+        (served.folder / "List.md").write_text(AFTER)
+        first = await posted(served, f"{path}/apply", {**theirs, **hashes})
+        second = await posted(served, f"{path}/apply", {**theirs, **hashes})
+        unknown = await served.http.get("/api/v1/edits/nothing/undo/merge")
+
+        assert (other_result[0], other_result[1]["outcome"]) == (200, "not_approved")
+        assert (other_state[0], other_state[1]["code"], kept) == (409, "conflict", "something else\n")  # fmt: skip
+        assert (first[1]["outcome"], second[0], unknown.status_code) == ("applied", 409, 409)
+
+    turned(tmp_path, check)

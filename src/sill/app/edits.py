@@ -130,6 +130,21 @@ class Edits:
     async def redo(self, id: str | None = None) -> Turned:
         return await self._at_work(lambda place: vault_undo.redo(place, self._stamp(), id))
 
+    async def turning(self, which: vault_undo.Which) -> vault_undo.Turning | vault_undo.Nothing:
+        """What an undo or redo would do, for a person who merges it with what has changed since."""
+        return await self._at_work(lambda place: vault_undo.turning(place, self._stamp(), which))
+
+    async def turn_merged(
+        self, which: vault_undo.Which, shown: Preview
+    ) -> Outcome | vault_undo.Nothing:
+        """Undo or redo as it was merged and shown, in every file or in none."""
+        approval = approve(shown, [file.path for file in shown.files if _is_hidden(file.path)])
+        return await self._at_work(
+            lambda place: vault_undo.turn_merged(
+                place, self._stamp(), which, shown.proposal, approval
+            )
+        )
+
     async def history(self, limit: int | None = None) -> tuple[vault_undo.Record, ...]:
         """What was applied, newest first."""
         return await self._at_work(lambda place: vault_undo.history(place, limit))

@@ -1,18 +1,20 @@
-"""A proposal whose files changed meanwhile, merged by hand: what clashes, what comes of a choice, doing it."""
+"""A change whose files changed meanwhile, merged by hand: what clashes, what comes of a choice, doing it."""
 
-from typing import assert_never
+from typing import Literal, assert_never
 
 from fastapi import APIRouter
 
 from ..adapters.vault.apply import Approval
-from ..app.merging import Standing, carry_out, standing
+from ..adapters.vault.undo import Nothing
+from ..adapters.vault.undo import Which as Turn
+from ..app.merging import Standing, carry_out, carry_out_turn, standing, standing_turn
 from ..app.service import Desk
 from ..core.clashes import Choice, is_whole
 from ..core.edits import Rejected as OpsRejected
 from ..core.proposal import Preview, base_fingerprints
 from .answers import Rejected
 from .depend import TheDesk, contributor
-from .proposals import clashes_of, found, shown, told
+from .proposals import clashes_of, found, shown, told, turned
 from .schemas.proposals import (
     AgreedResolution,
     EditOutcome,
@@ -24,12 +26,55 @@ from .schemas.proposals import (
 
 router = APIRouter(prefix="/api/v1", tags=["edits"])
 OPEN = ("open", "conflict", "undone")
+Way = Literal["undo", "redo"]
 
 
 @router.get("/proposals/{proposal}/merge")
 async def read_merge(desk: TheDesk, proposal: str) -> MergeState:
     """The proposal beside its files as they are now: what still fits, and what clashes."""
-    there = await _standing(desk, proposal)
+    return _state(await _standing(desk, proposal))
+
+
+@router.post("/proposals/{proposal}/merge", dependencies=[contributor])
+async def preview_merge(desk: TheDesk, proposal: str, body: Resolution) -> Shown:
+    """What the files become with these choices; a clash without one stays as it is on disk."""
+    return shown(_result(await _standing(desk, proposal), body))
+
+
+@router.post("/proposals/{proposal}/merge/apply", dependencies=[contributor])
+async def apply_merge(desk: TheDesk, proposal: str, body: AgreedResolution) -> EditOutcome:
+    """Write the result that was shown, in every file or in none."""
+    result = _result(await _standing(desk, proposal), body)
+    agreed = Approval(body.base_hash, body.patch_id)
+    if not result.files:
+        return await told(desk.edits, proposal, None)
+    return await told(desk.edits, proposal, await carry_out(desk.edits, proposal, result, agreed))
+
+
+@router.get("/edits/{edit}/{way}/merge", dependencies=[contributor])
+async def read_turn(desk: TheDesk, edit: str, way: Way) -> MergeState:
+    """Undoing or redoing an edit beside its files as they are now: what still fits, and what clashes."""
+    return _state(await _turning(desk, Turn(way, edit)))
+
+
+@router.post("/edits/{edit}/{way}/merge", dependencies=[contributor])
+async def preview_turn(desk: TheDesk, edit: str, way: Way, body: Resolution) -> Shown:
+    """What the files become with these choices; a clash without one stays as it is on disk."""
+    return shown(_result(await _turning(desk, Turn(way, edit)), body))
+
+
+@router.post("/edits/{edit}/{way}/merge/apply", dependencies=[contributor])
+async def apply_turn(desk: TheDesk, edit: str, way: Way, body: AgreedResolution) -> EditOutcome:
+    """Undo or redo with the result that was shown, in every file or in none; the opposite takes it back."""
+    which = Turn(way, edit)
+    result = _result(await _turning(desk, which), body)
+    if not result.files:
+        return await told(desk.edits, "", None)
+    agreed = Approval(body.base_hash, body.patch_id)
+    return await turned(desk, await carry_out_turn(desk.edits, which, result, agreed))
+
+
+def _state(there: Standing) -> MergeState:
     merge = there.merge
     clashes = clashes_of(merge)
     prints = base_fingerprints(there.current)
@@ -50,20 +95,12 @@ async def read_merge(desk: TheDesk, proposal: str) -> MergeState:
     )
 
 
-@router.post("/proposals/{proposal}/merge", dependencies=[contributor])
-async def preview_merge(desk: TheDesk, proposal: str, body: Resolution) -> Shown:
-    """What the files become with these choices; a clash without one stays as it is on disk."""
-    return shown(_result(await _standing(desk, proposal), body))
-
-
-@router.post("/proposals/{proposal}/merge/apply", dependencies=[contributor])
-async def apply_merge(desk: TheDesk, proposal: str, body: AgreedResolution) -> EditOutcome:
-    """Write the result that was shown, in every file or in none."""
-    result = _result(await _standing(desk, proposal), body)
-    agreed = Approval(body.base_hash, body.patch_id)
-    if not result.files:
-        return await told(desk.edits, proposal, None)
-    return await told(desk.edits, proposal, await carry_out(desk.edits, proposal, result, agreed))
+async def _turning(desk: Desk, which: Turn) -> Standing:
+    most = desk.settings.get("max_file_bytes", int) or 0
+    there = await standing_turn(desk.edits, which, most)
+    if isinstance(there, Nothing):
+        raise Rejected(409, "conflict", there.reason)
+    return there
 
 
 async def _standing(desk: Desk, proposal: str) -> Standing:

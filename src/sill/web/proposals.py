@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from ..adapters.vault.apply import NotApproved, Outcome, Refused
 from ..adapters.vault.job import Applied, Conflict
 from ..adapters.vault.undo import Nothing, Record
-from ..app.edits import Edits, Offered, Turned, read_scope
+from ..app.edits import Edits, Offered, read_scope
 from ..app.service import Desk
 from ..core.edits import Rejected as OpsRejected
 from ..core.proposal import FilePreview, Merge, Preview, base_fingerprints, preview
@@ -205,16 +205,17 @@ def _edit(record: Record) -> AppliedEdit:
 @router.post("/edits/undo", dependencies=[contributor])
 async def undo(desk: TheDesk, body: Which) -> EditOutcome:
     """Take back what was applied last, or the edit named; a file that changed since is a conflict."""
-    return await _turned(desk, await desk.edits.undo(body.id))
+    return await turned(desk, await desk.edits.undo(body.id))
 
 
 @router.post("/edits/redo", dependencies=[contributor])
 async def redo(desk: TheDesk, body: Which) -> EditOutcome:
     """Do again what was undone last, or the edit named."""
-    return await _turned(desk, await desk.edits.redo(body.id))
+    return await turned(desk, await desk.edits.redo(body.id))
 
 
-async def _turned(desk: Desk, outcome: Turned) -> EditOutcome:
+async def turned(desk: Desk, outcome: Outcome | Nothing) -> EditOutcome:
+    """What became of an undo or redo."""
     if isinstance(outcome, Nothing):
         return EditOutcome(outcome="nothing", warning=outcome.reason)
     return await told(desk.edits, "", outcome)

@@ -36,7 +36,10 @@ export type Clash = Schemas["Clash"];
 export type MergeState = Schemas["MergeState"];
 export type MergedFile = Schemas["MergedFile"];
 export type ClashChoice = Schemas["ClashChoice"];
+export type Resolution = Schemas["Resolution"];
+export type AgreedResolution = Schemas["AgreedResolution"];
 export type Shown = Schemas["Shown"];
+export type Way = "undo" | "redo";
 export type AppliedEdit = Schemas["AppliedEdit"];
 export type ModelState = Schemas["ModelState"];
 export type Session = Schemas["Session"];
@@ -146,6 +149,11 @@ export const previewMerge = (id: string, body: Given["Resolution"], signal: Abor
   post(`/proposals/${part(id)}/merge`, body, signal);
 export const applyMerge = (id: string, body: Given["AgreedResolution"]): Promise<EditOutcome> =>
   post(`/proposals/${part(id)}/merge/apply`, body);
+export const mergeTurn = (id: string, way: Way): Promise<MergeState> => get(`/edits/${part(id)}/${way}/merge`);
+export const previewTurn = (id: string, way: Way, body: Given["Resolution"], signal: AbortSignal): Promise<Shown> =>
+  post(`/edits/${part(id)}/${way}/merge`, body, signal);
+export const applyTurn = (id: string, way: Way, body: Given["AgreedResolution"]): Promise<EditOutcome> =>
+  post(`/edits/${part(id)}/${way}/merge/apply`, body);
 export const edits = (): Promise<Schemas["AppliedEdits"]> => get("/edits", { limit: 100 });
 export const undo = (id: string | null): Promise<EditOutcome> => post("/edits/undo", { id });
 export const redo = (id: string | null): Promise<EditOutcome> => post("/edits/redo", { id });

@@ -361,7 +361,7 @@ export interface components {
         };
         /**
          * ClashChoice
-         * @description Whose text a clash becomes: the file's, the proposal's, both in this order, or ``text``.
+         * @description Whose text a clash becomes: the file's, the change's, both in this order, or ``text``.
          */
         ClashChoice: {
             /**
@@ -1124,7 +1124,7 @@ export interface components {
         };
         /**
          * MergeState
-         * @description A proposal beside its files as they are now; ``state`` names what was looked at.
+         * @description A proposal, undo or redo beside its files as they are now; ``state`` names what was looked at.
          */
         MergeState: {
             /** State */
@@ -1157,7 +1157,7 @@ export interface components {
             is_there: boolean;
             /**
              * Is Kept
-             * @description the proposal does not remove it
+             * @description the change does not remove it
              */
             is_kept: boolean;
         };

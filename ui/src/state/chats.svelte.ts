@@ -8,17 +8,21 @@ class Chats {
   list = $state.raw<api.Chat[]>([]);
   archived = $state(false);
   state = $state<"loading" | "ready" | "failed">("loading");
+  #asks = 0;
 
   get current(): api.Chat | undefined {
     return this.list.find((chat) => chat.id === route.place.chat);
   }
 
   async load(): Promise<void> {
+    const mine = ++this.#asks;
     try {
-      this.list = (await api.chats(this.archived)).chats;
+      const { chats: found } = await api.chats(this.archived);
+      if (mine !== this.#asks) return; // a later answer is there, or will be
+      this.list = found;
       this.state = "ready";
     } catch {
-      this.state = this.state === "ready" ? "ready" : "failed";
+      if (mine === this.#asks) this.state = this.state === "ready" ? "ready" : "failed";
     }
   }
 

@@ -38,6 +38,7 @@ class Conversation {
   pins = $state.raw<api.Pin[]>([]);
   #reading: AbortController | null = null;
   #pinning: Promise<void> = Promise.resolve();
+  #loads = 0;
 
   /** The turns of the branch that the chat goes on from. */
   get path(): api.Turn[] {
@@ -69,10 +70,11 @@ class Conversation {
   async load(): Promise<void> {
     const chat = this.chat;
     if (chat === null) return;
+    const mine = ++this.#loads;
     try {
       // The end of a long chat is there at once; what came before follows.
       const [loaded, { pins }] = await Promise.all([api.turns(chat, LATEST), api.pins(chat)]);
-      if (this.chat !== chat) return;
+      if (this.chat !== chat || mine !== this.#loads) return;
       this.pins = pins;
       if (loaded.turns.length < LATEST || this.state === "loading") this.turns = loaded.turns;
       this.head = loaded.head;
@@ -82,7 +84,7 @@ class Conversation {
       if (open && this.live?.turn !== open.id) void this.#follow(liveOf(open));
       await this.#loadPlan();
     } catch (error) {
-      if (this.chat !== chat) return;
+      if (this.chat !== chat || mine !== this.#loads) return;
       this.state = "failed";
       this.problem = error instanceof Error ? error.message : String(error);
     }

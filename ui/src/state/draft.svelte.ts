@@ -85,18 +85,27 @@ class Draft {
   /** Send it; the text stays where it is until the server has taken it. */
   async send(): Promise<void> {
     const text = this.text;
+    const chat = this.#chat;
     if (!text.trim() || conversation.live) return;
     if (!(await conversation.ask(text, this.#waiting, this.instead))) return;
-    keepDraft(this.#chat, "");
-    if (this.#chat === null) {
-      const files = this.#waiting;
-      this.#chat = conversation.chat;
-      await Promise.all(files.map((path) => conversation.pinFile(path, true)));
-      this.#wait([]);
+    // What was typed meanwhile, here or in another chat, is not what was sent.
+    if (keptDraft(chat) === text) keepDraft(chat, "");
+    if (this.#chat === chat) {
+      this.instead = null;
+      if (this.text === text) this.text = "";
+      if (conversation.chat !== null) await this.begun(conversation.chat);
     }
-    this.instead = null;
-    if (this.text === text) this.text = "";
     this.replan(0);
+  }
+
+  /** The chat is there now that this message had yet to begin: what waited for one goes with it. */
+  async begun(chat: string): Promise<void> {
+    if (this.#chat !== null) return;
+    keepDraft(null, "");
+    this.#chat = chat;
+    keepDraft(chat, this.text);
+    await Promise.all(this.#waiting.map((path) => conversation.pinFile(path, true)));
+    this.#wait([]);
   }
 }
 

@@ -3,12 +3,21 @@
 import * as api from "../api/client";
 import { chats } from "./chats.svelte";
 import { conversation } from "./conversation.svelte";
+import { draft } from "./draft.svelte";
 import { notices } from "./notices.svelte";
 import { route } from "./route.svelte";
 
 class Proposals {
   list = $state.raw<api.ProposalInfo[]>([]);
   asking = $state<{ instruction: string; stop: AbortController } | null>(null);
+
+  turning = $state.raw<{ edit: string; way: api.Way } | null>(null); // an undo or redo that clashes
+
+  /** Let the user say what becomes of an undo or redo, in the history. */
+  decide(edit: string, way: api.Way): void {
+    this.turning = { edit, way };
+    route.go({ side: "changes", proposal: null });
+  }
 
   async load(): Promise<void> {
     if (conversation.chat === null) {
@@ -49,6 +58,7 @@ class Proposals {
         void chats.load();
         await conversation.open(answer.chat);
         route.go({ chat: answer.chat });
+        await draft.begun(answer.chat);
       } else {
         void conversation.load();
       }

@@ -19,6 +19,7 @@ from .job import (
     offer,
     trouble,
 )
+from .journal import Kind
 from .lines import Decoded, decode
 from .paths import RefusedPath, SafePath, check_paths
 from .recover import recover_at
@@ -62,6 +63,35 @@ def approve(shown: Preview, sensitive: Iterable[str] = ()) -> Approval:
 
 def apply(workspace: Workspace, proposal: Proposal, approval: Approval, stamp: Stamp) -> Outcome:
     """Write every file of the proposal, or none, as one transaction that ``undo`` can take back."""
+    agreed = agree(proposal, approval)
+    if not isinstance(agreed, Agreed):
+        return agreed
+    with at_work(workspace) as desk:
+        recover_at(desk, stamp.when_ms)
+        return write(desk, agreed, Origin("apply", proposal.explanation, approval.patch_id), stamp)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """Changes that a person agreed to, to files that may be written."""
+
+    paths: tuple[SafePath, ...]
+    changes: Mapping[str, Change]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a change is in the history; ``of`` is the apply that an undo or redo belongs to."""
+
+    kind: Kind
+    explanation: str
+    patch_id: str
+    of: str | None = None
+    spare_dirs: tuple[str, ...] = ()
+
+
+def agree(proposal: Proposal, approval: Approval) -> Agreed | Refused | NotApproved | Rejected:
+    """The proposal's changes, if the approval is for exactly these."""
     edited = outcome(proposal)
     if isinstance(edited, Rejected):
         return edited
@@ -72,18 +102,26 @@ def apply(workspace: Workspace, proposal: Proposal, approval: Approval, stamp: S
     if not changes:
         return Rejected((Problem(None, "", "nothing proposed", "the files are like this already"),))
     paths = allowed(changes, approval.sensitive)
-    if isinstance(paths, Refused):
-        return paths
+    return paths if isinstance(paths, Refused) else Agreed(paths, changes)
 
-    with at_work(workspace) as desk:
-        recover_at(desk, stamp.when_ms)
-        files = _prepared(desk, paths, changes)
-        if isinstance(files, Refused):
-            return files
-        if isinstance(files, dict):
-            return Conflict(files, offer(desk, proposal.explanation, changes))
-        job = Job("apply", proposal.explanation, files, changes, patch_id=approval.patch_id)
-        return carry_out(desk, job, stamp)
+
+def write(desk: Desk, agreed: Agreed, origin: Origin, stamp: Stamp) -> Applied | Conflict | Refused:
+    """Carry out the changes where every file is still what they were made for."""
+    files = _prepared(desk, agreed.paths, agreed.changes)
+    if isinstance(files, Refused):
+        return files
+    if isinstance(files, dict):
+        return Conflict(files, offer(desk, origin.explanation, agreed.changes))
+    job = Job(
+        origin.kind,
+        origin.explanation,
+        files,
+        agreed.changes,
+        of=origin.of,
+        patch_id=origin.patch_id,
+        spare_dirs=origin.spare_dirs,
+    )
+    return carry_out(desk, job, stamp)
 
 
 def allowed(paths: Iterable[str], sensitive: frozenset[str]) -> tuple[SafePath, ...] | Refused:

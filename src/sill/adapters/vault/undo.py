@@ -4,12 +4,13 @@ It needs no version control, works after any number of restarts, and refuses onl
 somebody else's change.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from ...core.edits import Change
-from .apply import Refused
+from ...core.proposal import Proposal
+from .apply import Agreed, Approval, Origin, Outcome, Refused, agree, write
 from .job import Applied, Conflict, FileJob, Job, Stamp, carry_out, look, offer, trouble
 from .journal import Entry, Journal, Transaction
 from .lines import decode
@@ -53,12 +54,12 @@ def history(workspace: Workspace, limit: int | None = None) -> tuple[Record, ...
     records: list[Record] = []
     with at_work(workspace) as desk:
         kept = desk.journal.image_sizes()
-        last_kind: dict[str, str] = {}
+        latest: dict[str, Transaction] = {}
         for transaction in _newest_first(desk.journal):
-            kind = last_kind.setdefault(transaction.root, transaction.kind)
+            last = latest.setdefault(transaction.root, transaction)
             if transaction.kind != "apply":
                 continue
-            records.append(_record(transaction, kind != "undo", transaction.images in kept))
+            records.append(_record(transaction, last.kind != "undo", last.images in kept))
             if limit is not None and len(records) >= limit:
                 break
     return tuple(records)
@@ -83,50 +84,106 @@ def _change_kind(entry: Entry) -> Literal["created", "changed", "deleted"]:
     return "deleted" if entry.new is None else "changed"
 
 
+@dataclass(frozen=True, slots=True)
+class Which:
+    """What is to be undone or redone; ``id`` None is the latest that can be."""
+
+    kind: Literal["undo", "redo"]
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turning:
+    """What an undo or redo would do, as text, to the files as they were left."""
+
+    explanation: str
+    changes: Mapping[str, Change]
+
+
 def undo(
     workspace: Workspace, stamp: Stamp, id: str | None = None
 ) -> Applied | Conflict | Refused | Nothing:
     """Take back the latest applied proposal, or the one named."""
-    return _turn(workspace, stamp, "undo", id)
+    return _turn(workspace, stamp, Which("undo", id))
 
 
 def redo(
     workspace: Workspace, stamp: Stamp, id: str | None = None
 ) -> Applied | Conflict | Refused | Nothing:
     """Do again what was undone last, or the one named."""
-    return _turn(workspace, stamp, "redo", id)
+    return _turn(workspace, stamp, Which("redo", id))
 
 
-def _turn(
-    workspace: Workspace, stamp: Stamp, kind: Literal["undo", "redo"], id: str | None
-) -> Applied | Conflict | Refused | Nothing:
+def turning(workspace: Workspace, stamp: Stamp, which: Which) -> Turning | Nothing:
+    """For a person who merges it with what has changed since; nothing is written."""
     with at_work(workspace) as desk:
         recover_at(desk, stamp.when_ms)
-        found = _find(desk.journal, kind, id)
+        found = _find(desk.journal, which)
         if isinstance(found, Nothing):
             return found
         images = desk.journal.images(found.images)
-        return _carry(desk, found, images, kind, stamp)
+        if not _is_kept(found, images):
+            return _forgotten(found)
+        changes = _changes(found, images)
+        if not changes:
+            return Nothing("a file of it is not text, which cannot be merged")
+        return Turning(_wanted(which, found), changes)
 
 
-def _find(journal: Journal, kind: str, id: str | None) -> Transaction | Nothing:
-    """The apply that is meant."""
+def turn_merged(
+    workspace: Workspace, stamp: Stamp, which: Which, merged: Proposal, approval: Approval
+) -> Outcome | Nothing:
+    """Undo or redo as a person has merged it; what follows it takes exactly that back."""
+    agreed = agree(merged, approval)
+    if not isinstance(agreed, Agreed):
+        return agreed
+    with at_work(workspace) as desk:
+        recover_at(desk, stamp.when_ms)
+        found = _find(desk.journal, which)
+        if isinstance(found, Nothing):
+            return found
+        spare = found.made_dirs if which.kind == "undo" else ()
+        origin = Origin(which.kind, found.explanation, found.patch_id, found.root, spare)
+        return write(desk, agreed, origin, stamp)
+
+
+def _turn(
+    workspace: Workspace, stamp: Stamp, which: Which
+) -> Applied | Conflict | Refused | Nothing:
+    with at_work(workspace) as desk:
+        recover_at(desk, stamp.when_ms)
+        found = _find(desk.journal, which)
+        if isinstance(found, Nothing):
+            return found
+        return _reverse(desk, found, which, stamp)
+
+
+def _find(journal: Journal, which: Which) -> Transaction | Nothing:
+    """What was done last to the edit that is meant: taking that back is the undo, or the redo."""
+    kind, id = which.kind, which.id
     seen: set[str] = set()
-    wanted: str | None = None
     for transaction in _newest_first(journal):
-        if transaction.root not in seen and wanted is None:
-            seen.add(transaction.root)
-            fits = (transaction.kind == "undo") == (kind == "redo")
-            if id is None and fits:
-                wanted = transaction.root
-            elif id == transaction.root:
-                if not fits:
-                    state = "already undone" if kind == "undo" else "not undone"
-                    return Nothing(f"{id} is {state}")
-                wanted = id
-        if transaction.id == wanted:
+        if transaction.root in seen:
+            continue
+        seen.add(transaction.root)
+        fits = (transaction.kind == "undo") == (kind == "redo")
+        if fits and id in (None, transaction.root):
             return transaction
+        if id == transaction.root:
+            return Nothing(f"{id} is {'already undone' if kind == 'undo' else 'not undone'}")
     return Nothing(f"there is no {id}" if id else f"nothing to {kind}")
+
+
+def _wanted(which: Which, found: Transaction) -> str:
+    return f"{which.kind.capitalize()}: {found.explanation}"
+
+
+def _is_kept(found: Transaction, images: Mapping[str, bytes]) -> bool:
+    return all({entry.base, entry.new} <= {None, *images} for entry in found.entries)
+
+
+def _forgotten(found: Transaction) -> Nothing:
+    return Nothing(f"the bytes of {found.root} are no longer kept")
 
 
 def _newest_first(journal: Journal) -> Iterator[Transaction]:
@@ -136,20 +193,17 @@ def _newest_first(journal: Journal) -> Iterator[Transaction]:
             yield transaction
 
 
-def _carry(
-    desk: Desk,
-    applied: Transaction,
-    images: dict[str, bytes],
-    kind: Literal["undo", "redo"],
-    stamp: Stamp,
+def _reverse(
+    desk: Desk, found: Transaction, which: Which, stamp: Stamp
 ) -> Applied | Conflict | Refused | Nothing:
     files: list[FileJob] = []
     refused: list[RefusedPath] = []
     stale: dict[str, str] = {}
-    for entry in applied.entries:
-        base, new = (entry.new, entry.base) if kind == "undo" else (entry.base, entry.new)
-        if not {base, new} <= {None, *images}:
-            return Nothing(f"the bytes of {applied.id} are no longer kept")
+    images = desk.journal.images(found.images)
+    if not _is_kept(found, images):
+        return _forgotten(found)
+    for entry in found.entries:
+        base, new = entry.new, entry.base
         path = SafePath(entry.path, tuple(entry.path.split("/")), False)
         held = look(desk, path)
         if isinstance(held, RefusedPath):
@@ -162,36 +216,31 @@ def _carry(
         files.append(FileJob(path, data, None if new is None else images[new], meta))
     if refused:
         return Refused(tuple(refused))
-    changes = _changes(applied, images, kind)
+    changes = _changes(found, images)
     if stale:
-        wanted = f"{kind.capitalize()}: {applied.explanation}"
-        return Conflict(stale, offer(desk, wanted, changes) if changes else None)
+        return Conflict(stale, offer(desk, _wanted(which, found), changes) if changes else None)
     job = Job(
-        kind,
-        applied.explanation,
+        which.kind,
+        found.explanation,
         tuple(files),
         changes,
-        of=applied.id,
-        images=applied.images,
-        patch_id=applied.patch_id,
-        spare_dirs=applied.made_dirs if kind == "undo" else (),
+        of=found.root,
+        images=found.images,
+        patch_id=found.patch_id,
+        spare_dirs=found.made_dirs if which.kind == "undo" else (),
     )
     return carry_out(desk, job, stamp)
 
 
-def _changes(applied: Transaction, images: dict[str, bytes], kind: str) -> dict[str, Change]:
-    """The same as text; empty if one of the files is not text, for then nothing can be merged."""
+def _changes(found: Transaction, images: Mapping[str, bytes]) -> dict[str, Change]:
+    """Taking it back, as text; empty if one of the files is not text, for then nothing can be merged."""
     texts: dict[str | None, str | None] = {None: None}
     for name, data in images.items():
         decoded = decode(data)
         if decoded is None:
             return {}
         texts[name] = decoded.text
-    ends = ((entry.path, texts[entry.base], texts[entry.new]) for entry in applied.entries)
-    return {
-        path: Change(after, before) if kind == "undo" else Change(before, after)
-        for path, before, after in ends
-    }
+    return {entry.path: Change(texts[entry.new], texts[entry.base]) for entry in found.entries}
 
 
 def kept_bytes(workspace: Workspace) -> int:

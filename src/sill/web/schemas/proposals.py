@@ -88,18 +88,18 @@ class MergedFile(Wire):
     clashes: list[Clash]
     is_whole: bool = Field(description="the clash is about the file as a whole: made or removed")
     is_there: bool
-    is_kept: bool = Field(description="the proposal does not remove it")
+    is_kept: bool = Field(description="the change does not remove it")
 
 
 class MergeState(Wire):
-    """A proposal beside its files as they are now; ``state`` names what was looked at."""
+    """A proposal, undo or redo beside its files as they are now; ``state`` names what was looked at."""
 
     state: str
     files: list[MergedFile]
 
 
 class ClashChoice(Wire):
-    """Whose text a clash becomes: the file's, the proposal's, both in this order, or ``text``."""
+    """Whose text a clash becomes: the file's, the change's, both in this order, or ``text``."""
 
     take: Literal["mine", "theirs", "both", "text"]
     text: Text = ""
