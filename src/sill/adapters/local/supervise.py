@@ -109,7 +109,7 @@ def _join_or_start(meeting: Meeting, header: Header, window: int, linger: float)
         if address is None:
             _start(meeting, header, window, linger)
             address = read_address(meeting.note)
-        if address is None or probe(address) != "ours":
+        if address is None or not _answers(meeting, address):
             raise LocalModelError(
                 "the local model's server stopped right after its start",
                 hint=f"see {log_path(meeting)}",
@@ -118,6 +118,17 @@ def _join_or_start(meeting: Meeting, header: Header, window: int, linger: float)
         share.release()
         raise
     return LocalServer(address, share)
+
+
+def _answers(meeting: Meeting, address: Address) -> bool:
+    """Whether the server is there; one that lives may be silent for a while on a busy machine."""
+    silent_until = time.monotonic() + _SILENCE_PATIENCE
+    while (found := probe(address)) == "silent" and time.monotonic() < silent_until:
+        with FileLock(meeting.server_lock) as alive:
+            if alive.take("exclusive"):
+                return False
+        time.sleep(_PAUSE)
+    return found == "ours"
 
 
 def _running(meeting: Meeting) -> Address | None:
