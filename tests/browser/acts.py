@@ -11,9 +11,9 @@ def ask(page: Any, text: str) -> None:
 
 
 def answered(page: Any) -> Any:
-    """The last turn, once it is stored."""
+    """The last turn, once it is stored. Whoever asked before has seen something of the new one."""
     page.wait_for_selector("article[aria-busy]", state="detached")
-    turn = page.locator("article").last
+    turn = page.locator("article[aria-label^='Turn ']").last
     turn.wait_for()
     return turn
 
@@ -27,7 +27,7 @@ def ask_and_wait(page: Any, text: str) -> Any:
 
 def until(holds: Callable[[], bool]) -> None:
     """Wait for something that no page shows."""
-    for _ in range(600):
+    for _ in range(1200):
         if holds():
             return
         time.sleep(0.1)

@@ -108,7 +108,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return
             for number, piece in enumerate(line.pieces):
                 if number > 0 and line.gate is not None:
-                    line.gate.wait(60)
+                    line.gate.wait(300)
                 self._event({"choices": [{"index": 0, "delta": {"content": piece}}]})
             self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
             self._usage()

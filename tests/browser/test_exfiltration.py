@@ -193,6 +193,7 @@ def test_a_link_opens_only_after_a_click_and_without_a_referrer(
 
         with page.context.expect_page() as opened:
             link.click()
+        opened.value.wait_for_url("**/clicked")
         assert opened.value.evaluate("() => [document.referrer, window.opener]") == ["", None]
 
 
@@ -205,6 +206,10 @@ def test_a_link_that_carries_much_asks_first(
         asked: list[str] = []
         page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
         ask_and_wait(page, "Give me a heavy link").get_by_role("link", name="here").click()
+        for _ in range(600):
+            if asked:
+                break
+            page.wait_for_timeout(100)
         page.wait_for_timeout(300)
 
         assert sink.hits == []

@@ -37,7 +37,7 @@ def test_the_whole_way_without_a_mouse(page, site: Site, model: ScriptedServer):
 
     page.keyboard.press("/")
     page.keyboard.type("Which colour? [[Key")
-    page.get_by_role("option", name="Keys").first.wait_for()
+    page.get_by_role("option", name="Keys", selected=True).wait_for()
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")
     turn = answered(page)

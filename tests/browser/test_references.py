@@ -58,7 +58,7 @@ def test_what_is_typed_is_completed(page, typed: str, option: str, written: str)
         "() => document.querySelector('.welcome')?.textContent.includes('notes and')"
     )
     area.press_sequentially(typed)
-    page.get_by_role("option", name=option).first.wait_for()
+    page.get_by_role("option", name=option, selected=True).wait_for()
     page.keyboard.press("Enter")
 
     assert area.input_value() == written

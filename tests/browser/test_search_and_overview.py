@@ -101,7 +101,7 @@ def test_a_fact_is_remembered_and_forgotten(page, site: Site):
 
 def test_chats_are_renamed_archived_and_deleted(page, site: Site):
     ask_and_wait(page, "A chat to be renamed")
-    page.get_by_role("button", name="More about").first.click()
+    page.get_by_role("button", name="More about “A chat to be renamed”").click()
     page.get_by_role("textbox", name="Title").fill("Renamed by hand")
     page.keyboard.press("Enter")
     page.locator("aside .title", has_text="Renamed by hand").wait_for()
