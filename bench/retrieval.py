@@ -164,7 +164,7 @@ async def grid(vault: DiskVault, one: Set) -> dict[Numbers, float]:
     sums = {(weight, damping): 0.0 for weight in MEANING for damping in DAMPING}
     for question, grades in one.questions:
         (vector,) = await vault.embedder.embed([question])
-        words = by_words(connection, parse_query(plain(question)), None)
+        words = by_words(vault.index._place.words, parse_query(plain(question)), None)
         close = tuple(vault.index._vectors.nearest(connection, vector, DEPTH))
         for weight, damping in sums:
             rankings = [Ranking("text", words), Ranking("meaning", close, weight)]

@@ -4,6 +4,7 @@ import pytest
 
 from sill.adapters.index import schema
 from sill.adapters.index.search import by_words
+from sill.adapters.index.sqlite import SqliteWords
 from sill.core.query import parse_query
 
 
@@ -34,7 +35,7 @@ def filled(path, common: int, both: int):
 def test_texts_with_the_rare_word_come_first(tmp_path, common, both, question, found):
     connection = filled(tmp_path / "index.sqlite", common, both)
 
-    ids = by_words(connection, parse_query(question), None)
+    ids = by_words(SqliteWords(connection), parse_query(question), None)
 
     assert len(ids) == found
     if "rare" in question:

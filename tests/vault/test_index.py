@@ -16,6 +16,15 @@ def run(work):
     return asyncio.run(work)
 
 
+@pytest.fixture(autouse=True)
+def at(databases):
+    """Every test here holds wherever the index is kept."""
+    PLACES["of"] = databases
+
+
+PLACES = {}
+
+
 @pytest.fixture
 def folder(tmp_path):
     root = tmp_path / "vault"
@@ -25,8 +34,8 @@ def folder(tmp_path):
     return root
 
 
-def opened(folder, embedder=None, database="index.sqlite"):
-    return DiskVault(folder, folder.parent / database, embedder=embedder)
+def opened(folder, embedder=None, database="index"):
+    return DiskVault(folder, PLACES["of"](database), embedder=embedder)
 
 
 def found(vault, question, mode="text"):
@@ -309,7 +318,7 @@ def test_links_are_followed_through_every_change(folder, change):
     change(folder)
     run(vault.refresh())
 
-    fresh = opened(folder, database="fresh.sqlite")
+    fresh = opened(folder, database="fresh")
     run(fresh.refresh())
     paths = run(fresh.paths())
     assert run(vault.edges()) == run(fresh.edges())

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..adapters.index.write import Progress
+from ..adapters.index.place import Progress
 from ..adapters.vault.index import DiskVault
 from ..core.control import neutral_text
 from ..core.messages import fingerprint

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ..adapters.index.index import POSTGRES_URLS
 from ..adapters.vault.index import DiskVault
 from ..adapters.vault.scan import Choice, choice
 from ..settings import Settings
@@ -10,7 +11,14 @@ from .embedding import embedder_of
 
 def vault_of(folder: Path, settings: Settings) -> DiskVault:
     """The vault over ``folder``, without the files the settings leave out, searched by their embedder."""
-    return DiskVault(folder, wanted=wanted_of(settings), embedder=embedder_of(settings))
+    database = index_place(settings)
+    return DiskVault(folder, database, wanted=wanted_of(settings), embedder=embedder_of(settings))
+
+
+def index_place(settings: Settings) -> str | None:
+    """The PostgreSQL database that the settings name: the index is there, too. None: a file for each folder."""
+    database = settings.get("database", str) or ""
+    return database if database.startswith(POSTGRES_URLS) else None
 
 
 def wanted_of(settings: Settings) -> Choice:

@@ -4,7 +4,6 @@ Links are kept as they are written. What they mean depends on every name in the 
 out from the names at the time of the question; nothing has to be repaired when a file appears or goes.
 """
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
@@ -12,6 +11,7 @@ from ...core.graph import Edge
 from ...core.links import Link
 from ...core.rank import spread
 from ...core.resolve import Files, key, name_key
+from .place import Connection
 
 # How much a link says about its target when the passage it stands in leads a ranking.
 _IN_PASSAGE, _ELSEWHERE, _BACKWARDS = 1.0, 0.5, 0.1
@@ -29,7 +29,7 @@ class LinkGraph:
         self._paths = {id: path for path, id in ids.items()}
 
     def follow(
-        self, connection: sqlite3.Connection, changed: Iterable[str], removed: Iterable[str]
+        self, connection: Connection, changed: Iterable[str], removed: Iterable[str]
     ) -> None:
         """Take over the names as they are after these files were taken in anew, or are no more."""
         for path in (*changed, *removed):
@@ -45,7 +45,7 @@ class LinkGraph:
     def id_of(self, path: str) -> int | None:
         return self._ids.get(path)
 
-    def forward(self, connection: sqlite3.Connection, path: str) -> list[Edge]:
+    def forward(self, connection: Connection, path: str) -> list[Edge]:
         """A note's links in the order they stand in it."""
         file = self._ids.get(path)
         if file is None:
@@ -55,7 +55,7 @@ class LinkGraph:
         )
         return [self._edge(row) for row in rows]
 
-    def backward(self, connection: sqlite3.Connection, path: str) -> list[Edge]:
+    def backward(self, connection: Connection, path: str) -> list[Edge]:
         """Links of other notes that lead here."""
         rows = connection.execute(
             f"SELECT {_COLUMNS} FROM links WHERE name = ? ORDER BY file, rowid", (name_key(path),)
@@ -63,16 +63,14 @@ class LinkGraph:
         edges = (self._edge(row) for row in rows)
         return [edge for edge in edges if edge.target == path and edge.source != path]
 
-    def every(self, connection: sqlite3.Connection) -> Iterator[Edge]:
+    def every(self, connection: Connection) -> Iterator[Edge]:
         """All links, file by file in the order of their paths."""
         with_links = {file for (file,) in connection.execute("SELECT DISTINCT file FROM links")}
         for path in sorted(self._ids):
             if self._ids[path] in with_links:
                 yield from self.forward(connection, path)
 
-    def worth_around(
-        self, connection: sqlite3.Connection, leaders: Sequence[int]
-    ) -> dict[int, float]:
+    def worth_around(self, connection: Connection, leaders: Sequence[int]) -> dict[int, float]:
         """Files one link away from leading passages, each with what that says about it."""
         if not leaders:
             return {}
@@ -101,7 +99,7 @@ class LinkGraph:
                 shares.append((self._sources(connection, file), own * _BACKWARDS))
         return spread(shares)
 
-    def around(self, connection: sqlite3.Connection, path: str) -> dict[str, float]:
+    def around(self, connection: Connection, path: str) -> dict[str, float]:
         """Files one link away from a file, in either direction."""
         if (file := self._ids.get(path)) is None:
             return {}
@@ -112,7 +110,7 @@ class LinkGraph:
 
     def _targets(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         file: int,
         which: Literal["BETWEEN", "NOT BETWEEN"],
         lines: tuple[int, int],
@@ -133,7 +131,7 @@ class LinkGraph:
             )
         )
 
-    def _sources(self, connection: sqlite3.Connection, file: int) -> list[int]:
+    def _sources(self, connection: Connection, file: int) -> list[int]:
         path = self._paths.get(file)
         if path is None:
             return []
@@ -164,12 +162,12 @@ class LinkGraph:
 _COLUMNS = "file, line, target, headings, block, display, embed, markdown"
 
 
-def load_graph(connection: sqlite3.Connection) -> LinkGraph:
+def load_graph(connection: Connection) -> LinkGraph:
     ids = dict(connection.execute("SELECT path, id FROM files"))
     return LinkGraph(Files(ids), ids)
 
 
-def load_aliases(connection: sqlite3.Connection) -> dict[str, str]:
+def load_aliases(connection: Connection) -> dict[str, str]:
     """Alias to path; where two notes share an alias, the shorter path has it."""
     rows: Iterable[tuple[str, str]] = connection.execute(
         "SELECT a.alias, f.path FROM aliases a JOIN files f ON f.id = a.file"

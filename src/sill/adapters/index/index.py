@@ -1,8 +1,8 @@
 """The index of one folder: keeping it fresh, and everything it can be asked."""
 
-import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,10 +13,12 @@ from ...core.rank import Hit, Ranked, one_per
 from ...core.references import Reference, deduplicated, link_reference, typed_links
 from ...core.resolve import Files
 from ..vault.scan import Choice, Skipped, is_binary, read_inside, scan
-from . import schema, search, vectors, write
+from . import search, vectors
 from .graph import LinkGraph, load_aliases, load_graph
+from .place import Changes, Connection, Place, Progress
 from .search import Shelf, Signals
 
+POSTGRES_URLS = ("postgresql://", "postgres://")
 _FEW = 1_000  # changes that are followed; with more the names are read anew
 
 
@@ -31,20 +33,31 @@ class Status:
     model: str
     bytes: int
     problems: tuple[Skipped, ...]
+    place: str = ""  # where the index is kept
+
+
+def place_of(root: Path, database: Path | str) -> Place:
+    """A file, or the part of a PostgreSQL database that belongs to the folder."""
+    if isinstance(database, str) and database.startswith(POSTGRES_URLS):
+        from .postgres.place import PostgresPlace
+
+        return PostgresPlace(database, root)
+    from .sqlite import SqlitePlace
+
+    return SqlitePlace(Path(database))
 
 
 class Index:
-    """One SQLite file over one folder. Safe to call from any thread, one call at a time."""
+    """What is known about one folder. Safe to call from any thread, one call at a time."""
 
     def __init__(
-        self, root: Path, database: Path, wanted: Choice | None = None, model: str = ""
+        self, root: Path, database: Path | str, wanted: Choice | None = None, model: str = ""
     ) -> None:
         self.root = root
-        self.database = database
         self._wanted = wanted
-        self._connection = schema.connect(database)
+        self._place = place_of(root, database)
         self._lock = threading.RLock()
-        self._vectors = vectors.Vectors(model)
+        self._vectors = self._place.meanings(model)
         self._graph: LinkGraph | None = None
         self._version = -1
         self._skipped: tuple[Skipped, ...] = ()
@@ -53,18 +66,22 @@ class Index:
     def model(self) -> str:
         return self._vectors.model
 
-    def refresh(self, progress: write.Progress | None = None) -> write.Changes:
+    @property
+    def place(self) -> str:
+        """Where the index is kept, for people."""
+        return self._place.name
+
+    def refresh(self, progress: Progress | None = None) -> Changes:
         """Make the index say what the folder holds now."""
         found = scan(self.root, self._wanted)
-        with self._lock:
+        try:
+            with nullcontext() if self._place.is_read_while_written else self._using():
+                changes = self._place.refresh(self.root, found, progress)
+        except BaseException:
+            self._graph = None  # some files may have been taken in
+            raise
+        with self._using():
             self._skipped = found.skipped
-            try:
-                changes = write.refresh(self._connection, self.root, found, progress)
-            except sqlite3.DatabaseError as error:
-                if isinstance(error, sqlite3.OperationalError):
-                    raise
-                self.rebuild()
-                changes = write.refresh(self._connection, self.root, found, progress)
             if self._graph is not None and changes.count <= _FEW:
                 self._graph.follow(self._connection, changes.changed, changes.removed)
             elif changes:
@@ -73,23 +90,21 @@ class Index:
 
     def rebuild(self) -> None:
         """Throw the index away; the next refresh makes it again."""
-        with self._lock:
-            self._connection.close()
-            schema.remove(self.database)
-            self._connection = schema.connect(self.database)
-            self._vectors = vectors.Vectors(self.model)
+        with self._using():
+            self._place.rebuild()
+            self._vectors = self._place.meanings(self.model)
             self._graph = None
 
     def search(self, question: str, limit: int, signals: Signals) -> list[Hit]:
         """The best passages; a question that is nothing but filters lists what they leave."""
-        with self._lock:
+        with self._using():
             signals = replace(signals, named=self._named(question))
             ranked = search.rank(self._shelf, parse_query(question), signals)
             return search.load(self._connection, ranked[:limit])
 
     def related(self, path: str, limit: int, vector_of: Sequence[float] | None = None) -> list[Hit]:
         """Other notes near this one: its neighbours first of all, then what says similar things."""
-        with self._lock:
+        with self._using():
             text = self.read(path) or ""
             about = " ".join(terms(tuple(text[:4000].split()))[:40])
             title = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
@@ -113,7 +128,7 @@ class Index:
 
     def references(self, message: str) -> tuple[Reference, ...]:
         """What the wikilinks of a message lead to."""
-        with self._lock:
+        with self._using():
             files, aliases = self.graph.files, load_aliases(self._connection)
         targets = [meaning for _, meaning in typed_links(message, files, {}, aliases)]
         paths = {meaning.path for meaning in targets if meaning.path is not None}
@@ -125,7 +140,7 @@ class Index:
         )
 
     def links(self, path: str) -> NoteLinks:
-        with self._lock:
+        with self._using():
             return NoteLinks(
                 tuple(self.graph.forward(self._connection, path)),
                 tuple(self.graph.backward(self._connection, path)),
@@ -133,7 +148,7 @@ class Index:
 
     def edges(self) -> list[Edge]:
         """Every link of the vault, by file and place."""
-        with self._lock:
+        with self._using():
             return list(self.graph.every(self._connection))
 
     def check_links(self) -> LinkReport:
@@ -147,7 +162,7 @@ class Index:
         return report(edges, self.graph.files, outlines)
 
     def summary(self, path: str) -> str:
-        with self._lock:
+        with self._using():
             row = self._connection.execute(
                 "SELECT coalesce(nullif(f.summary, ''), s.text, '') FROM files f"
                 " LEFT JOIN summaries s ON s.fingerprint = f.fingerprint WHERE f.path = ?",
@@ -157,35 +172,38 @@ class Index:
 
     def unsummarized(self) -> list[tuple[str, str]]:
         """One path of each text that says nothing about itself and has no summary yet, with its state."""
-        with self._lock:
-            return self._connection.execute(
+        with self._using():
+            rows = self._connection.execute(
                 "SELECT min(path), fingerprint FROM files WHERE summary = '' AND fingerprint != ''"
                 " AND size > 0 AND fingerprint NOT IN (SELECT fingerprint FROM summaries)"
                 " GROUP BY fingerprint ORDER BY min(path)"
             ).fetchall()
+            return [(path, stamp) for path, stamp in rows]
 
     def keep_summary(self, fingerprint: str, text: str, model: str) -> None:
-        with self._lock:
+        with self._using():
             self._connection.execute(
-                "INSERT OR REPLACE INTO summaries VALUES (?, ?, ?)", (fingerprint, text, model)
+                "INSERT INTO summaries VALUES (?, ?, ?) ON CONFLICT (fingerprint)"
+                " DO UPDATE SET text = excluded.text, model = excluded.model",
+                (fingerprint, text, model),
             )
 
     def paths(self) -> list[str]:
-        with self._lock:
+        with self._using():
             return [
                 path for (path,) in self._connection.execute("SELECT path FROM files ORDER BY path")
             ]
 
     def pending(self, limit: int, after: int | None = None) -> list[tuple[int, str]]:
-        with self._lock:
+        with self._using():
             return vectors.pending(self._connection, self.model, limit, after)
 
     def keep_vectors(self, rows: Sequence[tuple[int, Sequence[float]]]) -> None:
-        with self._lock:
-            vectors.keep(self._connection, self.model, rows)
+        with self._using():
+            self._place.keep(self.model, rows)
 
     def status(self) -> Status:
-        with self._lock:
+        with self._using():
             files, notes, passages, links = self._connection.execute(
                 "SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM files WHERE kind = 'markdown'),"
                 " (SELECT count(*) FROM passages), (SELECT count(*) FROM links)"
@@ -195,31 +213,41 @@ class Index:
             )
             bad = [Skipped(path, problem) for path, problem in problems]
             done, total = vectors.counts(self._connection, self.model)
-            size = schema.size(self.database)
+            size = self._place.size()
             return Status(
-                files, notes, passages, links, done, total, self.model, size, (*self._skipped, *bad)
-            )
+                files, notes, passages, links, done, total, self.model, size,
+                (*self._skipped, *bad), self.place,
+            )  # fmt: skip
 
     @property
     def graph(self) -> LinkGraph:
         # Another process may have refreshed the same index meanwhile.
-        (version,) = self._connection.execute("PRAGMA data_version").fetchone()
+        version = self._place.version()
         if self._graph is None or version != self._version:
             self._graph, self._version = load_graph(self._connection), version
         return self._graph
 
     @property
     def files(self) -> Files:
-        with self._lock:
+        with self._using():
             return self.graph.files
 
     def close(self) -> None:
         with self._lock:
-            self._connection.close()
+            self._place.close()
 
     @property
     def _shelf(self) -> Shelf:
-        return Shelf(self._connection, self._vectors, self.graph)
+        return Shelf(self._connection, self._place.words, self._vectors, self.graph)
+
+    @property
+    def _connection(self) -> Connection:
+        return self._place.connection
+
+    @contextmanager
+    def _using(self) -> Iterator[None]:
+        with self._lock, self._place.using():
+            yield
 
     def _named(self, question: str) -> tuple[int, ...]:
         """The files that a question links to, by name or alias."""

@@ -1,14 +1,12 @@
 """Asking the index: by words, by meaning, along links, and all three together."""
 
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 
-from ...core.query import Query, full_text_expression, terms
+from ...core.query import Query, terms
 from ...core.rank import Hit, Ranked, Ranking, Signal, fuse
 from .graph import LinkGraph
-from .vectors import Vectors
+from .place import Connection, Meanings, Words
 
 DEPTH = 100  # how far down each ranking is looked at
 _LEADERS = 8  # passages whose links are followed
@@ -20,7 +18,6 @@ _LEADING: Mapping[Signal, float] = {"named": 4.0, "text": 1.75, "meaning": 1.0}
 _COMMON = 3_000  # texts that have a word, from where on it costs more than it tells
 _VERY_COMMON = 30_000  # and from where on it tells nothing beside any text with a rarer word
 _ENOUGH = 10
-_WEIGHTS = "3.0, 2.0, 1.0"  # of title, headings and text in BM25
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +37,9 @@ class Signals:
 class Shelf:
     """Where a search looks."""
 
-    connection: sqlite3.Connection
-    vectors: Vectors
+    connection: Connection
+    words: Words
+    vectors: Meanings
     graph: LinkGraph
 
 
@@ -53,15 +51,15 @@ def rank(shelf: Shelf, query: Query, signals: Signals) -> list[Ranked]:
         return []
     rankings: list[Ranking] = []
     if signals.named:
-        own = _passages_of(connection, signals.named, query)
+        own = _passages_of(shelf, signals.named, query)
         rankings.append(Ranking("named", own, weight=_NAMED_WEIGHT))
     if signals.text:
-        rankings.append(Ranking("text", by_words(connection, query, allowed)))
+        rankings.append(Ranking("text", by_words(shelf.words, query, allowed)))
     similar: Mapping[int, float] = {}
     if signals.vector is not None:
         similar = shelf.vectors.nearest(connection, signals.vector, DEPTH, allowed)
         # Words after a minus and phrases are conditions, whatever the meaning is close to.
-        kept = _meeting_conditions(connection, query, similar)
+        kept = _meeting_conditions(shelf.words, query, similar)
         rankings.append(Ranking("meaning", kept, weight=_MEANING_WEIGHT))
     if signals.links:
         # Where to start is a matter of names, and names are words; what is meant is not.
@@ -74,64 +72,41 @@ def rank(shelf: Shelf, query: Query, signals: Signals) -> list[Ranked]:
     return fuse(rankings)
 
 
-def _passages_of(
-    connection: sqlite3.Connection, files: Sequence[int], query: Query
-) -> tuple[int, ...]:
+def _passages_of(shelf: Shelf, files: Sequence[int], query: Query) -> tuple[int, ...]:
     """The passages of named files: those with the question's words first, then as they stand."""
     marks = ",".join(map(str, files))
-    rows = connection.execute(
+    rows = shelf.connection.execute(
         f"SELECT id FROM passages WHERE file IN ({marks}) ORDER BY file, first LIMIT 2000"
     )
     ids = [id for (id,) in rows]
-    return tuple(dict.fromkeys([*by_words(connection, query, set(ids)), *ids]))[:DEPTH]
+    return tuple(dict.fromkeys([*by_words(shelf.words, query, set(ids)), *ids]))[:DEPTH]
 
 
 def by_words(
-    connection: sqlite3.Connection, query: Query, allowed: set[int] | None, limit: int = DEPTH
+    words: Words, query: Query, allowed: set[int] | None, limit: int = DEPTH
 ) -> tuple[int, ...]:
-    rare = _rare_words(connection, query)
+    rare = _rare_words(words, query)
     if rare and allowed is None:
         # To score every text that has a common word takes long and says little.
-        found = _by_expression(connection, full_text_expression(query, rare), None, limit)
-        if len(found) >= _ENOUGH or (found and _has_very_common(connection, query, rare)):
+        found = words.find(query, rare, None, limit)
+        if len(found) >= _ENOUGH or (found and _has_very_common(words, query, rare)):
             return found
-    return _by_expression(connection, full_text_expression(query), allowed, limit)
+    return words.find(query, (), allowed, limit)
 
 
-def _by_expression(
-    connection: sqlite3.Connection, expression: str, allowed: set[int] | None, limit: int
-) -> tuple[int, ...]:
-    if not expression:
-        return ()
-    select = f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words, {_WEIGHTS})"
-    if allowed is None:
-        rows = connection.execute(select + " LIMIT ?", (expression, limit))
-        return tuple(id for (id,) in rows)
-    rows = connection.execute(select, (expression,))
-    return tuple(islice((id for (id,) in rows if id in allowed), limit))
-
-
-def _rare_words(connection: sqlite3.Connection, query: Query) -> list[str]:
+def _rare_words(words: Words, query: Query) -> list[str]:
     """The words of a question that few texts have, if it has both such and common ones."""
-    words = terms(query.words)
-    rare = [word for word in words if not _is_in_more_than(connection, _COMMON, word)]
-    return rare if len(rare) < len(words) else []
+    wanted = terms(query.words)
+    rare = [word for word in wanted if not words.is_in_more_than(_COMMON, word)]
+    return rare if len(rare) < len(wanted) else []
 
 
-def _has_very_common(connection: sqlite3.Connection, query: Query, rare: Sequence[str]) -> bool:
+def _has_very_common(words: Words, query: Query, rare: Sequence[str]) -> bool:
     others = (word for word in terms(query.words) if word not in rare)
-    return any(_is_in_more_than(connection, _VERY_COMMON, word) for word in others)
+    return any(words.is_in_more_than(_VERY_COMMON, word) for word in others)
 
 
-def _is_in_more_than(connection: sqlite3.Connection, count: int, word: str) -> bool:
-    row = connection.execute(
-        "SELECT 1 FROM words WHERE words MATCH ? LIMIT 1 OFFSET ?",
-        (full_text_expression(Query(words=(word,))), count),
-    ).fetchone()
-    return row is not None
-
-
-def load(connection: sqlite3.Connection, ranked: Iterable[Ranked]) -> list[Hit]:
+def load(connection: Connection, ranked: Iterable[Ranked]) -> list[Hit]:
     """The passages themselves, in the same order."""
     wanted = list(ranked)
     rows = {
@@ -173,7 +148,7 @@ def _along_links(
     return tuple(sorted(scores, key=lambda id: -scores[id]))[:DEPTH]
 
 
-def _allowed(connection: sqlite3.Connection, query: Query) -> set[int] | None:
+def _allowed(connection: Connection, query: Query) -> set[int] | None:
     """Passages of the files that ``path:``, ``file:`` and ``tag:`` leave; None for all."""
     conditions: list[str] = []
     values: list[str] = []
@@ -200,16 +175,16 @@ def _allowed(connection: sqlite3.Connection, query: Query) -> set[int] | None:
 
 
 def _meeting_conditions(
-    connection: sqlite3.Connection, query: Query, similar: Mapping[int, float]
+    words: Words, query: Query, similar: Mapping[int, float]
 ) -> tuple[int, ...]:
     ids = tuple(similar)
     if not (query.phrases or query.without) or not ids:
         return ids
     kept = set(ids)
     if query.phrases:
-        kept &= set(by_words(connection, Query(phrases=query.phrases), kept, len(ids)))
+        kept &= set(by_words(words, Query(phrases=query.phrases), kept, len(ids)))
     for word in query.without:
-        kept -= set(by_words(connection, Query(words=(word,)), kept, len(ids)))
+        kept -= set(by_words(words, Query(words=(word,)), kept, len(ids)))
     return tuple(id for id in ids if id in kept)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from .codes import Codes
 from .parse import embedded_text
+from .place import Connection
 
 _BLOCK = 16_384  # rows that are loaded at once
 _BEFORE_ALL = -(2**63)
@@ -33,7 +34,7 @@ class Vectors:
 
     def nearest(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         vector: Sequence[float],
         count: int,
         allowed: set[int] | None = None,
@@ -42,14 +43,14 @@ class Vectors:
         self.load(connection)
         if self._count == 0:
             return {}
-        among = None if allowed is None else self._rows(_hashes_of(connection, allowed))
+        among = None if allowed is None else self._rows(hashes_of(connection, allowed))
         hashes, scores = self._scored(connection, vector, among)
         found: dict[int, float] = {}
         # Some vectors belong to texts that are gone: look further until there are enough.
         for start in range(0, len(hashes), 2 * count):
             part = hashes[start : start + 2 * count].tolist()
             cosines = dict(zip(part, scores[start : start + 2 * count].tolist(), strict=True))
-            ids = _passages(connection, cosines)
+            ids = passages_with(connection, cosines)
             for hash, cosine in cosines.items():
                 for id in ids.get(hash, ()):
                     if allowed is None or id in allowed:
@@ -59,7 +60,7 @@ class Vectors:
         return dict(islice(found.items(), count))
 
     def similarities(
-        self, connection: sqlite3.Connection, hashes: Iterable[int], vector: Sequence[float]
+        self, connection: Connection, hashes: Iterable[int], vector: Sequence[float]
     ) -> dict[int, float]:
         """Cosine of the passages with these hashes, as far as they are embedded and loaded."""
 
@@ -69,19 +70,19 @@ class Vectors:
         scores = _cosines(self._exact(connection, rows), vector)
         return dict(zip(self._hashes[rows].tolist(), scores.tolist(), strict=True))
 
-    def load(self, connection: sqlite3.Connection) -> None:
+    def load(self, connection: Connection) -> None:
         """Take in what was embedded since the last time."""
         import numpy
 
-        # By id: SQLite would rather walk through all vectors of the model, and sort them.
+        # By id: databases would rather walk through all vectors of the model, and sort them.
         new, newest = connection.execute(
-            "SELECT count(*), max(id) FROM vectors WHERE id > ? AND +model = ?",
+            "SELECT count(*), max(id) FROM vectors WHERE id > ? AND model || '' = ?",
             (self._last, self.model),
         ).fetchone()
         if not new:
             return
         rows = connection.execute(
-            "SELECT id, hash, vector FROM vectors WHERE id > ? AND id <= ? AND +model = ? ORDER BY id",
+            "SELECT id, hash, vector FROM vectors WHERE id > ? AND id <= ? AND model || '' = ? ORDER BY id",
             (self._last, newest, self.model),
         )
         self._hashes = _with_room(self._hashes, self._count, self._count + new)
@@ -111,7 +112,7 @@ class Vectors:
         self._matrix[self._count : self._count + len(matrix)] = matrix
 
     def _scored(
-        self, connection: sqlite3.Connection, vector: Sequence[float], among: Any
+        self, connection: Connection, vector: Sequence[float], among: Any
     ) -> tuple[Any, Any]:
         """Hashes and cosines of the rows that may be closest, best first."""
         import numpy
@@ -138,7 +139,7 @@ class Vectors:
         rows = self._by_hash[numpy.minimum(places, self._count - 1)]
         return rows[known[rows] == wanted]
 
-    def _exact(self, connection: sqlite3.Connection, rows: Any) -> Any:
+    def _exact(self, connection: Connection, rows: Any) -> Any:
         """The vectors of these rows."""
         import numpy
 
@@ -178,7 +179,7 @@ def _with_room(array: Any, used: int, rows: int, *shape: int) -> Any:
     return larger
 
 
-def _passages(connection: sqlite3.Connection, hashes: Iterable[int]) -> Mapping[int, list[int]]:
+def passages_with(connection: Connection, hashes: Iterable[int]) -> Mapping[int, list[int]]:
     found: dict[int, list[int]] = {}
     marks = ",".join(map(str, hashes))
     for id, hash in connection.execute(f"SELECT id, hash FROM passages WHERE hash IN ({marks})"):
@@ -186,7 +187,7 @@ def _passages(connection: sqlite3.Connection, hashes: Iterable[int]) -> Mapping[
     return found
 
 
-def _hashes_of(connection: sqlite3.Connection, passages: set[int]) -> set[int]:
+def hashes_of(connection: Connection, passages: set[int]) -> set[int]:
     wanted = sorted(passages)
     found: set[int] = set()
     for start in range(0, len(wanted), 5_000):
@@ -197,7 +198,7 @@ def _hashes_of(connection: sqlite3.Connection, passages: set[int]) -> set[int]:
 
 
 def pending(
-    connection: sqlite3.Connection, model: str, limit: int, after: int | None = None
+    connection: Connection, model: str, limit: int, after: int | None = None
 ) -> list[tuple[int, str]]:
     """Passages that have no vector of this model yet, by hash: hash and text.
 
@@ -206,13 +207,14 @@ def pending(
     rows = connection.execute(
         "SELECT p.hash, p.headings, p.text FROM passages p WHERE p.hash > ? AND NOT EXISTS"
         " (SELECT 1 FROM vectors v WHERE v.model = ? AND v.hash = p.hash)"
-        " GROUP BY p.hash ORDER BY p.hash LIMIT ?",
+        " AND NOT EXISTS (SELECT 1 FROM passages q WHERE q.hash = p.hash AND q.id < p.id)"
+        " ORDER BY p.hash LIMIT ?",
         (_BEFORE_ALL if after is None else after, model, limit),
     )
     return [(hash, embedded_text(headings, text)) for hash, headings, text in rows]
 
 
-def counts(connection: sqlite3.Connection, model: str) -> tuple[int, int]:
+def counts(connection: Connection, model: str) -> tuple[int, int]:
     """Distinct passages that are embedded, and that there are."""
     (total,) = connection.execute("SELECT count(DISTINCT hash) FROM passages").fetchone()
     (done,) = connection.execute(
@@ -227,13 +229,7 @@ def keep(
     connection: sqlite3.Connection, model: str, vectors: Iterable[tuple[int, Sequence[float]]]
 ) -> None:
     """Store vectors at length 1, as float16."""
-    import numpy
-
-    rows = []
-    for hash, vector in vectors:
-        array = numpy.asarray(vector, dtype=numpy.float32)
-        length = float(numpy.linalg.norm(array))
-        rows.append((model, hash, (array / (length or 1.0)).astype(numpy.float16).tobytes()))
+    rows = [(model, hash, unit(vector).tobytes()) for hash, vector in vectors]
     connection.execute("BEGIN IMMEDIATE")
     try:
         connection.executemany(
@@ -243,3 +239,12 @@ def keep(
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+
+
+def unit(vector: Sequence[float]) -> Any:
+    """The vector at length 1, as float16."""
+    import numpy
+
+    array = numpy.asarray(vector, dtype=numpy.float32)
+    length = float(numpy.linalg.norm(array))
+    return (array / (length or 1.0)).astype(numpy.float16)

@@ -5,39 +5,22 @@ behind, and the next run goes on with the rest.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
 
 from ..vault.scan import Entry, Scan
 from . import bulk
+from .place import Changes, Progress, difference
 from .readers import read_all
 from .rows import FileRows
 from .schema import writing
 
-Progress = Callable[[int, int], None]  # done, of how many
-
 _BATCHES_AT_ONCE = 8  # of what is read, in one transaction
 _FORGOTTEN_AT_ONCE = 1_000
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """Paths that were taken in anew, and that are no more."""
-
-    changed: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-
-    @property
-    def count(self) -> int:
-        return len(self.changed) + len(self.removed)
-
-    def __bool__(self) -> bool:
-        return self.count > 0
 
 
 def refresh(
@@ -49,19 +32,18 @@ def refresh(
     in_bulk = bulk.is_unfinished(connection)
     if entries == list(found.entries) and not in_bulk:
         return Changes()
-    known = {entry[0]: entry for entry in entries}
-    changed = [entry for entry in found.entries if known.get(entry.path) != entry]
-    removed = known.keys() - {entry.path for entry in found.entries}
-    forget(connection, sorted(removed))
-    in_bulk = in_bulk or bulk.pays(len(changed), len(known))
+    apart = difference(entries, found)
+    changed = tuple(entry.path for entry in apart.changed)
+    forget(connection, apart.removed)
+    in_bulk = in_bulk or bulk.pays(len(changed), apart.known)
     if in_bulk:
         # Whatever is taken out needs the indexes that a great many new rows come in without.
-        forget(connection, [entry.path for entry in changed if entry.path in known])
+        forget(connection, changed)
         bulk.begin(connection)
-    _read_and_write(connection, root, changed, progress)
+    _read_and_write(connection, root, apart.changed, progress)
     if in_bulk:
         bulk.end(connection)
-    return Changes(tuple(entry.path for entry in changed), tuple(sorted(removed)))
+    return Changes(changed, apart.removed)
 
 
 def _read_and_write(

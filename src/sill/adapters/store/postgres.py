@@ -220,23 +220,33 @@ def server_name(url: str) -> str:
 @contextlib.asynccontextmanager
 async def speaking(server: str) -> AsyncIterator[None]:
     """Database failures as ``StoreError``. Only their kind is told: a message could quote a value."""
-    from psycopg import Error, OperationalError, errors
+    from psycopg import Error
     from psycopg_pool import PoolTimeout
 
     try:
         yield
-    except errors.DiskFull as error:
-        raise _error(server, "the disk is full", "free some space there") from error
-    except (errors.ReadOnlySqlTransaction, errors.InsufficientPrivilege) as error:
-        raise _error(server, "the database may not be written", "check the role") from error
-    except (errors.QueryCanceled, errors.LockNotAvailable) as error:
-        raise _error(server, "the database did not answer in time", "try again") from error
-    except (errors.InvalidPassword, errors.InvalidAuthorizationSpecification) as error:
-        raise _error(server, "the database refused the login", "check user and password") from error
-    except (OperationalError, PoolTimeout) as error:
-        raise _error(server, "the database cannot be reached", "is it running?") from error
-    except Error as error:
-        raise _error(server, f"the database failed ({type(error).__name__})", "") from error
+    except (Error, PoolTimeout) as error:
+        raise failure(server, error) from error
+
+
+def failure(server: str, error: Exception) -> StoreError:
+    """What is wrong with the database, for people."""
+    from psycopg import OperationalError, errors
+    from psycopg_pool import PoolTimeout
+
+    match error:
+        case errors.DiskFull():
+            return _error(server, "the disk is full", "free some space there")
+        case errors.ReadOnlySqlTransaction() | errors.InsufficientPrivilege():
+            return _error(server, "the database may not be written", "check the role")
+        case errors.QueryCanceled() | errors.LockNotAvailable():
+            return _error(server, "the database did not answer in time", "try again")
+        case errors.InvalidPassword() | errors.InvalidAuthorizationSpecification():
+            return _error(server, "the database refused the login", "check user and password")
+        case OperationalError() | PoolTimeout():
+            return _error(server, "the database cannot be reached", "is it running?")
+        case _:
+            return _error(server, f"the database failed ({type(error).__name__})", "")
 
 
 def _error(server: str, what: str, hint: str) -> StoreError:

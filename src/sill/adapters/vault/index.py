@@ -15,7 +15,7 @@ from ...paths import data_dir, private
 from ...ports import Embedder, SearchMode
 from ..index.index import Index, Status
 from ..index.search import Signals
-from ..index.write import Changes, Progress
+from ..index.place import Changes, Progress
 from .scan import Choice
 from .watch import changes
 
@@ -33,12 +33,15 @@ def database_for(root: Path) -> Path:
 
 
 class DiskVault:
-    """One folder of this machine. Everything runs in a worker thread; no call blocks the loop."""
+    """One folder of this machine. Everything runs in a worker thread; no call blocks the loop.
+
+    Its index is the file ``database``, or in the PostgreSQL database at that address; else below the data folder.
+    """
 
     def __init__(
         self,
         root: Path,
-        database: Path | None = None,
+        database: Path | str | None = None,
         *,
         wanted: Choice | None = None,
         embedder: Embedder | None = None,

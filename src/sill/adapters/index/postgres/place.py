@@ -1,0 +1,107 @@
+"""An index in a PostgreSQL database, shared by all who have the folder at the same path."""
+
+import threading
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from ....errors import StoreError
+from ...vault.scan import Scan
+from ..place import Changes, Progress, Vector
+from . import tables, vectors
+from .connect import Hand, is_damage
+from .words import PostgresWords
+from .write import ENTRIES, IN_BULK, Writer, storable
+
+
+class PostgresPlace:
+    is_read_while_written = True  # by connections of their own
+
+    def __init__(self, url: str, root: Path) -> None:
+        self._schema = tables.schema_name(root)
+        self.connection = Hand(url, self._schema)
+        self.words = PostgresWords(self.connection)
+        self._looking = Hand(url, self._schema)
+        self._refreshing = threading.Lock()
+        self._own = 0  # transactions that are ours
+        self._is_made = False
+
+    @property
+    def name(self) -> str:
+        return f"PostgreSQL at {self.connection.server}, schema {self._schema}"
+
+    def using(self) -> AbstractContextManager[None]:
+        self._make()
+        return self.connection.using()
+
+    def meanings(self, model: str) -> vectors.PostgresVectors:
+        return vectors.PostgresVectors(model)
+
+    def keep(self, model: str, rows: Iterable[tuple[int, Vector]]) -> None:
+        with self.connection.writing() as connection:
+            vectors.keep(connection, model, rows)
+
+    def version(self) -> int:
+        row = self.connection.execute("SELECT version FROM state").fetchone()
+        return int(row[0]) - self._own
+
+    def refresh(self, root: Path, found: Scan, progress: Progress | None) -> Changes:
+        with self._refreshing:
+            try:
+                return self._refreshed(root, found, progress)
+            except StoreError as error:
+                if not is_damage(error):
+                    raise
+                self._is_made = False
+                return self._refreshed(root, found, progress)
+
+    def _refreshed(self, root: Path, found: Scan, progress: Progress | None) -> Changes:
+        self._make()
+        with self._looking.using():
+            entries = self._looking.execute(ENTRIES).fetchall()
+            (in_bulk,) = self._looking.execute(IN_BULK).fetchone()
+        if not in_bulk and entries == storable(found):
+            return Changes()
+
+        def wait() -> None:
+            if progress:
+                progress(0, len(found.entries))
+
+        with self._looking.writing(wait) as connection:
+            writer = Writer(connection)
+            try:
+                return writer.refresh(root, found, progress)
+            finally:
+                self._own += writer.written
+
+    def rebuild(self) -> None:
+        with self.connection.writing() as connection:
+            tables.drop(connection, self._schema)
+            tables.make(connection, self._schema)
+            vectors.adapt(connection)
+        self._own = 0
+        self.words = PostgresWords(self.connection)
+
+    def size(self) -> int:
+        row = self.connection.execute(
+            "SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class"
+            " WHERE relnamespace = to_regnamespace(current_schema()) AND relkind = 'r'"
+        ).fetchone()
+        return int(row[0])
+
+    def close(self) -> None:
+        self.connection.close()
+        self._looking.close()
+
+    def _make(self) -> None:
+        """Once, and again when it turned out that something is missing."""
+        if self._is_made:
+            return
+        looking = Hand(self.connection.url, self._schema)
+        with looking.using():
+            is_whole = tables.are_there(looking, self._schema) and vectors.is_adapted(looking)
+        looking.close()
+        if not is_whole:
+            with looking.writing() as connection:
+                vectors.adapt(connection)
+        self._is_made = True
