@@ -332,6 +332,8 @@ def test_a_file_that_changed_behind_the_preview_is_a_conflict(home):
         saved = NOTE.replace("milk", "cream")
         write(home, "note.md", saved)
         child.send("y\r")
+        child.expect(r"\? \[k,t,b,e")
+        child.send("k\r")
         code = ended(child)
 
         assert (code, files(home)) == (1, {"note.md": saved})

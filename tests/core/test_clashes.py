@@ -15,7 +15,8 @@ THEIRS = "t\n2\n3\n4\n5\n6\nt\n"
 
 def result(base, mine, theirs, *choices):
     """The document after the merge; False where it is taken away."""
-    proposal = decided("", {"a.md": Change(base, theirs)}, {"a.md": mine}, {"a.md": choices})
+    merge = rebase("", {"a.md": Change(base, theirs)}, {"a.md": mine})
+    proposal = decided(merge, {"a.md": choices})
     edited = outcome(proposal)
     assert isinstance(edited, Edited), edited
     change = edited.changes.get("a.md")
@@ -80,9 +81,9 @@ many = [Choice("theirs")] * 12
 
 @given(lines, lines, lines)
 def test_keeping_the_file_at_every_clash_is_the_merge_without_them(base, mine, theirs):
-    fits = rebase("", {"a.md": Change(base, theirs)}, {"a.md": mine}).proposal
+    merge = rebase("", {"a.md": Change(base, theirs)}, {"a.md": mine})
 
-    assert decided("", {"a.md": Change(base, theirs)}, {"a.md": mine}, {}) == fits
+    assert decided(merge, {}) == merge.proposal
 
 
 @given(lines, lines, lines)

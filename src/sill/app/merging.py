@@ -43,7 +43,7 @@ class Standing:
 
     def result(self, choices: Choices) -> Preview | Rejected:
         """What the files become; a clash without a choice stays as it is on disk."""
-        return preview(decided(self.explanation, self.changes, self.current, choices))
+        return preview(decided(self.merge, choices))
 
 
 async def standing(folder: Path, proposal: Proposal, max_bytes: int) -> Standing | Rejected:
@@ -54,12 +54,15 @@ async def standing(folder: Path, proposal: Proposal, max_bytes: int) -> Standing
     return await _beside(folder, proposal.explanation, edited.changes, max_bytes)
 
 
-async def standing_turn(edits: Edits, which: Which, max_bytes: int) -> Standing | Nothing:
-    """The same for an undo or redo."""
+async def standing_turn(
+    edits: Edits, which: Which, max_bytes: int
+) -> tuple[Which, Standing] | Nothing:
+    """The same for an undo or redo, with the one that is meant by name."""
     found = await edits.turning(which)
     if isinstance(found, Nothing):
         return found
-    return await _beside(edits.folder, found.explanation, found.changes, max_bytes)
+    there = await _beside(edits.folder, found.explanation, found.changes, max_bytes)
+    return Which(which.kind, found.id), there
 
 
 async def _beside(

@@ -8,9 +8,11 @@ import click
 from ..adapters.vault.apply import Outcome
 from ..adapters.vault.job import Conflict
 from ..app.edits import Edits, Offered
-from ..core.proposal import Merge, Preview, tell_model
+from ..core.clashes import decided
+from ..core.proposal import Preview, tell_model
 from ..core.rewrite import rewrite
 from ..errors import UsageError
+from .clashing import PROPOSED, decide
 from .editor import open_editor
 from .hunks import Choice, choose
 from .screen import plain
@@ -28,10 +30,15 @@ async def agree(edits: Edits, offered: Offered) -> Outcome | None:
         if not isinstance(outcome, Conflict):
             return outcome or conflict
         conflict = outcome
-        if outcome.merge is None or not outcome.merge.proposal.ops:
+        if outcome.merge is None:
             break
-        _tell_merge(outcome, outcome.merge)
-        offered = await edits.offer(outcome.merge.proposal, of=offered.id)
+        changed = ", ".join(outcome.files)
+        click.echo(f"sill: {plain(changed)} changed meanwhile; nothing was written", err=True)
+        merged = decided(outcome.merge, decide(outcome.merge, PROPOSED, in_editor))
+        if not merged.ops:
+            break
+        click.echo("sill: the same change to the files as they are now:", err=True)
+        offered = await edits.offer(merged, of=offered.id)
     return conflict
 
 
@@ -64,11 +71,3 @@ def warn_if_bent(shown: Preview) -> None:
     if shown.requires_confirmation:
         bent = ", ".join(filter(None, [f"fuzz {shown.fuzz}", f"moved by {shown.offset} lines"]))
         click.echo(f"sill: the patch did not fit exactly ({bent}); look twice", err=True)
-
-
-def _tell_merge(conflict: Conflict, merge: Merge) -> None:
-    changed = ", ".join(conflict.files)
-    click.echo(f"sill: {plain(changed)} changed meanwhile; nothing was written", err=True)
-    for path in merge.clashes:
-        click.echo(f"sill: {plain(path)}: a part clashes with that and is left out", err=True)
-    click.echo("sill: the same change to the files as they are now:", err=True)

@@ -82,8 +82,7 @@ def _decided(
 
 def _asked(number: int, count: int) -> str:
     while True:
-        click.echo(f"Take this hunk ({number} of {count})? [y,n,a,q,e,?] ", nl=False, err=True)
-        line = read_line()
+        line = read_line(f"Take this hunk ({number} of {count})? [y,n,a,q,e,?] ")
         if not line:
             raise click.Abort
         answer = line.strip().lower()[:1]
@@ -92,10 +91,11 @@ def _asked(number: int, count: int) -> str:
         click.echo(_HELP, err=True)
 
 
-def read_line() -> str:
-    """One line; Ctrl-C interrupts it at once, also where an event loop has put off interrupts."""
+def read_line(question: str, *, err: bool = True) -> str:
+    """The answer; Ctrl-C interrupts it from the question on, also where an event loop has put off interrupts."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
+        click.echo(question, nl=False, err=err)
         return sys.stdin.readline()
     finally:
         signal.signal(signal.SIGINT, before)

@@ -119,8 +119,8 @@ def clear(yes: bool, **given: Any) -> int:
     if notes and not yes:
         if not is_interactive():
             raise UsageError(f"{len(notes):,} facts would be forgotten", hint="--yes does it")
-        click.echo(f"Forget {len(notes):,} facts? There is no way back [y/N] ", nl=False, err=True)
-        if read_line().strip().lower() not in ("y", "yes"):
+        answer = read_line(f"Forget {len(notes):,} facts? There is no way back [y/N] ")
+        if answer.strip().lower() not in ("y", "yes"):
             return 1
     click.echo(f"forgotten: {_with(given, forget_all):,}")
     return 0

@@ -6,15 +6,21 @@ from typing import Any, TypeVar
 
 import click
 
-from ..adapters.vault.undo import Nothing, Record
+from ..adapters.vault.apply import Outcome
+from ..adapters.vault.job import Conflict
+from ..adapters.vault.undo import Nothing, Record, Which
 from ..app import open_storage
-from ..app.edits import Edits, Turned, open_edits
+from ..app.edits import Edits, open_edits
+from .agreeing import in_editor
+from .clashing import decide_turn
 from .common import run_async, settled
 from .edit import outcome_json, tell, tell_recovered
+from .hunks import is_interactive
 from .screen import json_text, plain
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
+WORDS = {"undo": "undone", "redo": "redone"}
 
 
 def _folder_options(function: F) -> F:
@@ -34,17 +40,18 @@ def _folder_options(function: F) -> F:
 def undo(id: str | None, as_json: bool, **given: Any) -> int:
     """Take back the edit that was applied last, or the one with this ID of `sill history`.
 
-    Files that were changed since are a conflict: nothing is written then, and the exit code is 1.
+    Files that were changed since are a conflict: on a terminal it is asked what becomes of each place; elsewhere
+    nothing is written, and the exit code is 1.
     """
-    return _turned("undone", _run(given, lambda edits: edits.undo(id)), as_json)
+    return _turn(Which("undo", id), as_json, given)
 
 
 @click.command("redo")
 @click.argument("id", required=False)
 @_folder_options
 def redo(id: str | None, as_json: bool, **given: Any) -> int:
-    """Do again what was undone last, or the edit with this ID."""
-    return _turned("redone", _run(given, lambda edits: edits.redo(id)), as_json)
+    """Do again what was undone last, or the edit with this ID; a conflict is asked for as by `sill undo`."""
+    return _turn(Which("redo", id), as_json, given)
 
 
 @click.command("history")
@@ -76,8 +83,26 @@ def _run(given: dict[str, Any], work: Callable[[Edits], Coroutine[Any, Any, T]])
     return run_async(opened())
 
 
-def _turned(word: str, outcome: Turned, as_json: bool) -> int:
+def _turn(which: Which, as_json: bool, given: dict[str, Any]) -> int:
+    asks = not as_json and is_interactive()
+    most = settled(given).settings.get("max_file_bytes", int) or 0
+    outcome = _run(given, lambda edits: turned(edits, which, most if asks else None))
+    return _told(WORDS[which.kind], outcome, as_json)
+
+
+async def turned(edits: Edits, which: Which, most: int | None) -> Outcome | Nothing | None:
+    """Undo or redo; with ``most`` bytes of a file, it is asked what becomes of one that changed meanwhile."""
+    outcome = await (edits.undo(which.id) if which.kind == "undo" else edits.redo(which.id))
+    if most is None or not isinstance(outcome, Conflict) or outcome.merge is None:
+        return outcome
+    return await decide_turn(edits, which, most, in_editor)
+
+
+def _told(word: str, outcome: Outcome | Nothing | None, as_json: bool) -> int:
     """Print what came of an undo or redo; the exit code."""
+    if outcome is None:
+        click.echo("sill: nothing was written", err=True)
+        return 1
     if isinstance(outcome, Nothing):
         if as_json:
             click.echo(json_text({"outcome": "nothing", **outcome_json(None)}))

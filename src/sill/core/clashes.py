@@ -11,7 +11,7 @@ from .edits import Change
 from .lines import ends_with_newline, split_lines, whole_lines, with_newlines
 from .merge import Clash
 from .ops import Delete, Op, Replace, Span, Whole
-from .proposal import Proposal, rebase
+from .proposal import Merge, Proposal
 
 Take = Literal["mine", "theirs", "both", "text"]
 
@@ -32,17 +32,12 @@ def is_whole(change: Change, now: str | None) -> bool:
     return now is None or change.before is None or change.after is None
 
 
-def decided(
-    explanation: str,
-    changes: Mapping[str, Change],
-    current: Mapping[str, str | None],
-    choices: Mapping[str, Sequence[Choice]],
-) -> Proposal:
+def decided(merged: Merge, choices: Mapping[str, Sequence[Choice]]) -> Proposal:
     """The changes made to the documents as they are now, every clash as it was chosen.
 
     A clash that nobody chose for stays as the document has it.
     """
-    merged = rebase(explanation, changes, current)
+    changes, current = merged.changes, merged.current
     ops, base = list(merged.proposal.ops), dict(merged.proposal.base)
     for path, clashes in merged.clashes.items():
         now, chosen = current.get(path), choices.get(path, ())
@@ -54,7 +49,7 @@ def decided(
         if added:
             ops += added
             base[path] = now
-    return Proposal(explanation, tuple(ops), base)
+    return Proposal(merged.proposal.explanation, tuple(ops), base)
 
 
 def _part(path: str, now: str, clash: Clash, choice: Choice) -> Op | None:

@@ -188,10 +188,15 @@ def _described(change: Change, hunk: Hunk) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """A proposal against the files as they are now; what clashes is not in it."""
+    """A proposal against the files as they are now; what clashes is not in it.
+
+    ``changes`` are what was wanted, of files that are ``current`` now.
+    """
 
     proposal: Proposal
     clashes: Mapping[str, tuple[Clash, ...]]
+    changes: Mapping[str, Change]
+    current: Mapping[str, str | None]
 
     @property
     def is_whole(self) -> bool:
@@ -222,7 +227,7 @@ def rebase(
             if not merged.cuts:
                 continue
         base[path] = now
-    return Merge(Proposal(explanation, tuple(ops), base), clashes)
+    return Merge(Proposal(explanation, tuple(ops), base), clashes, changes, current)
 
 
 def to_json(proposal: Proposal) -> str:

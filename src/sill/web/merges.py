@@ -97,10 +97,10 @@ def _state(there: Standing) -> MergeState:
 
 async def _turning(desk: Desk, which: Turn) -> Standing:
     most = desk.settings.get("max_file_bytes", int) or 0
-    there = await standing_turn(desk.edits, which, most)
-    if isinstance(there, Nothing):
-        raise Rejected(409, "conflict", there.reason)
-    return there
+    found = await standing_turn(desk.edits, which, most)
+    if isinstance(found, Nothing):
+        raise Rejected(409, "conflict", found.reason)
+    return found[1]
 
 
 async def _standing(desk: Desk, proposal: str) -> Standing:

@@ -94,8 +94,9 @@ class Which:
 
 @dataclass(frozen=True, slots=True)
 class Turning:
-    """What an undo or redo would do, as text, to the files as they were left."""
+    """What an undo or redo of the edit ``id`` would do, as text, to the files as they were left."""
 
+    id: str
     explanation: str
     changes: Mapping[str, Change]
 
@@ -127,7 +128,7 @@ def turning(workspace: Workspace, stamp: Stamp, which: Which) -> Turning | Nothi
         changes = _changes(found, images)
         if not changes:
             return Nothing("a file of it is not text, which cannot be merged")
-        return Turning(_wanted(which, found), changes)
+        return Turning(found.root, _wanted(which, found), changes)
 
 
 def turn_merged(

@@ -12,6 +12,7 @@ from .session import Given, Session
 from .table import Command
 
 if TYPE_CHECKING:
+    from ...adapters.vault.undo import Which
     from ...app.edits import Edits, Offered
 
 
@@ -121,24 +122,36 @@ async def apply(session: Session, given: Given) -> None:
 
 
 async def undo(session: Session, given: Given) -> None:
-    edits = await _edits(session)
-    _turned(session, await edits.undo(given.text or None), "undone")
+    from ...adapters.vault.undo import Which
+
+    await _turn(session, Which("undo", given.text or None))
 
 
 async def redo(session: Session, given: Given) -> None:
-    edits = await _edits(session)
-    _turned(session, await edits.redo(given.text or None), "redone")
+    from ...adapters.vault.undo import Which
+
+    await _turn(session, Which("redo", given.text or None))
 
 
-def _turned(session: Session, outcome: object, word: str) -> None:
+async def _turn(session: Session, which: "Which") -> None:
     from ...adapters.vault.undo import Nothing
     from ..edit import tell as tell_outcome
+    from ..undo import WORDS, turned
 
-    if isinstance(outcome, Nothing):
+    edits = await _edits(session)
+    most = session.desk.where.settings.get("max_file_bytes", int) or 0
+    session.code = 1
+    try:
+        outcome = await turned(edits, which, most if session.is_interactive else None)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo()
+        outcome = None
+    if outcome is None:
+        tell("nothing was written")
+    elif isinstance(outcome, Nothing):
         tell(plain(outcome.reason))
-        session.code = 1
     else:
-        session.code = tell_outcome(outcome, word, ":")  # type: ignore[arg-type]
+        session.code = tell_outcome(outcome, WORDS[which.kind], ":")
 
 
 async def announce(session: Session) -> None:

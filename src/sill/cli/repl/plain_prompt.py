@@ -33,10 +33,8 @@ class PlainPrompt:
     async def read(self) -> str | None:
         typed, mark = "", MARK
         while True:
-            sys.stdout.write(mark)
-            sys.stdout.flush()
             try:
-                line = read_line()
+                line = read_line(mark, err=False)
             except KeyboardInterrupt:
                 sys.stdout.write("\n")
                 if self._armed:

@@ -42,13 +42,11 @@ async def memory(session: Session, given: Given) -> None:
 
 
 def _confirmed(count: int) -> bool:
-    import click
-
     from ..hunks import read_line
 
-    click.echo(f"Forget {count:,} facts? There is no way back [y/N] ", nl=False, err=True)
     try:
-        return read_line().strip().lower() in ("y", "yes")
+        answer = read_line(f"Forget {count:,} facts? There is no way back [y/N] ")
+        return answer.strip().lower() in ("y", "yes")
     except KeyboardInterrupt:
         return False
 
