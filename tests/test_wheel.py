@@ -103,7 +103,7 @@ def test_an_installed_sill_answers_explains_itself_and_serves_its_page(
                 for line in server.stdout
                 if (found := re.search(r"Log in.*?(http://\S+)", line))
             )
-            with httpx.Client(follow_redirects=True) as browser:
+            with httpx.Client(follow_redirects=True, timeout=120) as browser:
                 page = browser.get(address)
         finally:
             server.terminate()

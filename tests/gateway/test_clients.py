@@ -170,7 +170,7 @@ def test_passing_through_sends_the_messages_as_they_are(client):
 def test_a_wrong_token_and_a_cookie_are_refused(live):
     body = {"messages": [{"role": "user", "content": "hi"}]}
     cookie = live.site.sessions.enter(live.site.sessions.invite())
-    with httpx.Client(base_url=live.url, trust_env=False) as http:
+    with httpx.Client(base_url=live.url, trust_env=False, timeout=120) as http:
         wrong = http.post("/v1/chat/completions", json=body, headers={"authorization": "Bearer x"})
         nothing = http.get("/v1/models")
         page = http.get("/v1/models", headers={"cookie": f"{live.site.rules.cookie}={cookie}"})
@@ -196,9 +196,14 @@ def test_tokenize_answers_as_llama_cpp_does(live, tiny_server):
         json={"content": text},
         headers={"authorization": f"Bearer {tiny_server.api_key}"},
         trust_env=False,
+        timeout=120,
     ).json()
     ours = httpx.post(
-        live.url + "/tokenize", json={"content": text}, headers=live.headers, trust_env=False
+        live.url + "/tokenize",
+        json={"content": text},
+        headers=live.headers,
+        trust_env=False,
+        timeout=120,
     ).json()
 
     assert ours == {"tokens": theirs["tokens"], "kind": "exact"}
@@ -228,7 +233,7 @@ def test_curl_streams(live):
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=120,
     )
     events = [line.removeprefix("data: ") for line in done.stdout.split("\n\n") if line]
 

@@ -58,7 +58,7 @@ def test_the_editor_backend_answers_and_refuses_what_was_never_shown(environment
             answer = httpx.post(
                 f"{base}/ask", json={"question": "Hi", "files": ["plan.md"]}, timeout=120
             )
-            missing = httpx.post(f"{base}/apply/sha256:none", timeout=30)
+            missing = httpx.post(f"{base}/apply/sha256:none", timeout=120)
         finally:
             server.terminate()
 
