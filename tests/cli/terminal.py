@@ -24,6 +24,8 @@ class Terminal:
 
     def __post_init__(self) -> None:
         self._stream = pyte.Stream(self.screen)
+        # A real terminal tells where its cursor is when it comes to the question, not after what follows it.
+        self.screen.write_process_input = self.child.send  # type: ignore[method-assign]
 
     def press(self, keys: str) -> "Terminal":
         self.child.send(keys)
@@ -45,14 +47,7 @@ class Terminal:
             return False
         self.written += piece
         self._stream.feed(piece)
-        self._answer(piece)
         return True
-
-    def _answer(self, piece: str) -> None:
-        """A real terminal tells where its cursor is when it is asked."""
-        for _ in range(piece.count("\x1b[6n")):
-            at = self.screen.cursor
-            self.child.send(f"\x1b[{at.y + 1};{at.x + 1}R")
 
     def until(self, is_there: Callable[[], bool], what: str = "") -> "Terminal":
         end = time.monotonic() + PATIENCE
@@ -70,7 +65,7 @@ class Terminal:
         return self.until(
             lambda: (
                 sum(line.startswith("›") for line in self.everything) >= times
-                and self.lines[-1].startswith(" ")
+                and self.lowest.startswith(" ")
             ),
             f"prompt number {times}",
         )
@@ -90,6 +85,11 @@ class Terminal:
     @property
     def lines(self) -> list[str]:
         return [line.rstrip() for line in self.screen.display]
+
+    @property
+    def lowest(self) -> str:
+        """The lowest line with something on it."""
+        return next((line for line in reversed(self.lines) if line), "")
 
     @property
     def everything(self) -> list[str]:

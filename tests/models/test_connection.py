@@ -106,7 +106,7 @@ def test_leaving_hangs_up_on_the_server_and_is_reported(script, leave):
     with FaultProvider(script) as provider:
         asyncio.run(leave(OpenAIModel(provider.url, "m", on_attempt=report)))
 
-        assert provider.hung_up.wait(5)
+        assert provider.hung_up.wait(60)
     assert outcomes == ["started", "cancelled"]
 
 
@@ -118,7 +118,7 @@ def test_cancelling_before_the_answer_begins_hangs_up_too():
 
     async def give_up(url: str) -> None:
         task = asyncio.create_task(collect(OpenAIModel(url, "m", on_attempt=report)))
-        await asyncio.to_thread(provider.asked.wait, 5)
+        await asyncio.to_thread(provider.asked.wait, 60)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -126,7 +126,7 @@ def test_cancelling_before_the_answer_begins_hangs_up_too():
     with FaultProvider([Hang()]) as provider:
         asyncio.run(give_up(provider.url))
 
-        assert provider.hung_up.wait(5)
+        assert provider.hung_up.wait(60)
     assert outcomes == ["started", "cancelled"]
 
 

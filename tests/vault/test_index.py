@@ -260,10 +260,10 @@ def test_a_change_is_seen_while_the_vault_is_watched(folder):
         vault = opened(folder, BagEmbedder())
         seen = asyncio.Queue()
         vault.watch(seen.put_nowait)
-        await asyncio.wait_for(seen.get(), 20)  # the first look
+        await asyncio.wait_for(seen.get(), 60)  # the first look
         (folder / "new.md").write_text("freshly written")
         while not await vault.search("freshly", 5, "text"):
-            await asyncio.wait_for(seen.get(), 20)
+            await asyncio.wait_for(seen.get(), 60)
         hits = await vault.search("freshly", 5, "text")
         await vault.close()
         return [hit.path for hit in hits]
