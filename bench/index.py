@@ -1,12 +1,13 @@
 """How fast a vault is ready, and stays ready.
 
-    python bench/index.py [--notes 10000 100000] [--json]
+    python bench/index.py [--notes 10000 100000] [--database postgresql://...] [--json]
 
 For each size: seconds until full text can be searched, a look without any change, one edit until it is
 found, and the time of a hybrid query (with vectors made at random, so that their number is right; the
 time to embed a question is measured by itself if the bundled embedder is there). Memory is the most that the
 process and those that read for it ever used together, each size in a process of its own. Chroma does what it can of
-the same (see ``_chroma``).
+the same (see ``_chroma``). With --database the index is in that PostgreSQL database; its processor time and memory
+are the server's and are not counted, and its part of the database is removed at the end.
 """
 
 import argparse
@@ -41,6 +42,7 @@ def main() -> None:
     parser.add_argument("--notes", type=int, nargs="+", default=[10_000])
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--write", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--database", help="a postgresql:// URL instead of a SQLite file")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
@@ -48,9 +50,11 @@ def main() -> None:
         print(written(given.write, given.one))
         return
     if given.one:
-        print(json.dumps(measured(given.one, with_peers=not given.no_peers)))
+        print(json.dumps(measured(given.one, given.database, with_peers=not given.no_peers)))
         return
-    peers = ["--no-peers"] if given.no_peers else []
+    peers = ["--no-peers"] if given.no_peers or given.database else []
+    if given.database:
+        peers += ["--database", given.database]
     results = [in_own_process(notes, *peers) for notes in given.notes]
     columns = [
         "notes", "MB", "passages", "links", "full text s", "CPU s", "notes/s", "no-change ms", "edit seen ms",
@@ -78,13 +82,13 @@ def in_own_process(notes: int, *more: str) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def measured(notes: int, *, with_peers: bool) -> dict[str, Any]:
+def measured(notes: int, url: str | None, *, with_peers: bool) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch) / "vault"
         root.mkdir()
         size = in_own_process(notes, "--write", str(root))
         database = Path(scratch) / "index.sqlite"
-        index = Index(root, database, model="random")
+        index = Index(root, url or database, model="random")
         started, busy = time.perf_counter(), processor_time()
         with Peak() as peak:
             index.refresh()
@@ -98,9 +102,13 @@ def measured(notes: int, *, with_peers: bool) -> dict[str, Any]:
         walls, busies = zip(*queries(index), strict=True)
         times, works = sorted(walls), sorted(busies)
         memory = max(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, peak.bytes)
+        size_of_index = index.status().bytes
+        if url:
+            drop(url, root)
         index.close()
         return {
             "notes": notes,
+            "home": "PostgreSQL" if url else "SQLite",
             "MB": round(size / 1e6, 1),
             "passages": status.passages,
             "links": status.links,
@@ -115,9 +123,18 @@ def measured(notes: int, *, with_peers: bool) -> dict[str, Any]:
             "query CPU p95 ms": round(works[int(len(works) * 0.95)] * 1000, 1),
             "embedding p95 ms": embedding(),
             "memory MB": round(memory / 2**20),
-            "index MB": round(database.stat().st_size / 1e6, 1),
+            "index MB": round(size_of_index / 1e6, 1),
             "chromadb": chroma(database, DIMENSIONS, QUERIES) if with_peers else "not asked",
         }
+
+
+def drop(url: str, root: Path) -> None:
+    import psycopg
+
+    from sill.adapters.index.postgres import tables
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        tables.drop(connection, tables.schema_name(root))
 
 
 def written(root: Path, notes: int) -> int:

@@ -1,13 +1,15 @@
 """The homes of an index: a file, PostgreSQL as it comes, and PostgreSQL with pgvector."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.store.servers import new_postgres, server_url
 
-__all__ = ["database", "databases", "new_postgres"]
+__all__ = ["new_postgres"]
+
+Databases = Callable[[str], Path | str]
 
 HOMES = [
     pytest.param("file", id="sqlite"),
@@ -29,9 +31,8 @@ def add_pgvector(url: str) -> None:
         connection.execute("CREATE EXTENSION vector SCHEMA extensions")
 
 
-@pytest.fixture(params=HOMES)
-def databases(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], Path | str]:
-    """Where an index of this name is kept; the same name is the same place."""
+def home(request: pytest.FixtureRequest, tmp_path: Path) -> Databases:
+    """Where an index of a name is kept; the same name is the same place."""
     if request.param == "file":
         return lambda name: tmp_path / f"{name}.sqlite"
     make: Callable[[], str] = request.getfixturevalue("new_postgres")
@@ -47,6 +48,6 @@ def databases(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str],
     return address
 
 
-@pytest.fixture
-def database(databases: Callable[[str], Path | str]) -> Iterator[Path | str]:
-    yield databases("index")
+@pytest.fixture(params=HOMES)
+def databases(request: pytest.FixtureRequest, tmp_path: Path) -> Databases:
+    return home(request, tmp_path)

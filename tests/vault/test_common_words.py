@@ -2,23 +2,29 @@
 
 import pytest
 
-from sill.adapters.index import schema
+from sill.adapters.index import schema, write
+from sill.adapters.index.index import place_of
+from sill.adapters.index.postgres.write import Writer
+from sill.adapters.index.rows import FileRows
 from sill.adapters.index.search import by_words
-from sill.adapters.index.sqlite import SqliteWords
+from sill.adapters.index.sqlite import SqlitePlace
 from sill.core.query import parse_query
 
 
-def filled(path, common: int, both: int):
-    """Texts with a common word, of which the last ones have a rare one too."""
-    connection = schema.connect(path)
-    texts = ["common"] * common + ["common rare"] * both
-    connection.executemany(
-        "INSERT INTO passages (id, file, first, last, title, headings, text, hash)"
-        " VALUES (?, 1, 1, 1, '', '', ?, ?)",
-        [(number, text, number) for number, text in enumerate(texts, start=1)],
-    )
-    connection.execute("INSERT INTO words (words) VALUES ('rebuild')")
-    return connection
+def filled(tmp_path, database, texts):
+    """One passage for each text, numbered from 1."""
+    root = tmp_path / "vault"
+    root.mkdir(exist_ok=True)
+    place = place_of(root, database)
+    rows = tuple((1, 1, "", "", text, number) for number, text in enumerate(texts))
+    file = FileRows("all.md", ("all.md", "markdown", 1, 1, 1, "", "", "", ""), rows)
+    if isinstance(place, SqlitePlace):
+        with schema.writing(place.connection):
+            write.take_in(place.connection, [file])
+    else:
+        with place.using(), place.connection.writing() as connection, connection.transaction():
+            Writer(connection)._take_in([file])
+    return place
 
 
 @pytest.mark.parametrize(
@@ -32,12 +38,13 @@ def filled(path, common: int, both: int):
         pytest.param(30_500, 2, "common", 100, id="there is no rare word"),
     ],
 )  # fmt: skip
-def test_texts_with_the_rare_word_come_first(tmp_path, common, both, question, found):
-    connection = filled(tmp_path / "index.sqlite", common, both)
+def test_texts_with_the_rare_word_come_first(tmp_path, databases, common, both, question, found):
+    place = filled(tmp_path, databases("index"), ["common"] * common + ["common rare"] * both)
 
-    ids = by_words(SqliteWords(connection), parse_query(question), None)
+    with place.using():
+        ids = by_words(place.words, parse_query(question), None)
 
     assert len(ids) == found
     if "rare" in question:
         assert set(ids[:both]) == set(range(common + 1, common + both + 1))
-    connection.close()
+    place.close()

@@ -1,4 +1,4 @@
-"""The vault's contract: the same on disk and in memory."""
+"""The vault's contract: the same on disk and in memory, and wherever the index is kept."""
 
 import asyncio
 
@@ -9,6 +9,7 @@ from sill.core.graph import BadLink, LinkReport
 from sill.core.messages import fingerprint
 from sill.core.references import Reference
 from sill.testing import MemoryVault
+from tests.vault.conftest import HOMES, home
 
 NOTES = {
     "Tea.md": "---\naliases: [Cha]\nsummary: Leaves in water.\n---\n# Tea\n\nGreen tea wants eighty degrees.\n\n"
@@ -24,7 +25,7 @@ def write(root, texts):
         (root / path).write_text(text)
 
 
-@pytest.fixture(params=["disk", "memory"])
+@pytest.fixture(params=[*HOMES, "memory"])
 def vault(request, tmp_path):
     if request.param == "memory":
         yield MemoryVault(NOTES)
@@ -32,7 +33,7 @@ def vault(request, tmp_path):
     root = tmp_path / "vault"
     root.mkdir()
     write(root, NOTES)
-    made = DiskVault(root, tmp_path / "index.sqlite")
+    made = DiskVault(root, home(request, tmp_path)("index"))
     yield made
     asyncio.run(made.close())
 

@@ -175,21 +175,21 @@ class PostgresVectors:
     def __init__(self, model: str) -> None:
         self.model = model
         self._here = Vectors(model)
+        self._last: Meanings = self._here
 
     def nearest(
         self, connection: Connection, vector: Vector, count: int, allowed: set[int] | None = None
     ) -> Mapping[int, float]:
-        return self._chosen(connection).nearest(connection, vector, count, allowed)
+        # Another server may have begun to use pgvector meanwhile.
+        extension = installed(connection) if kept_as(connection) == _HALF else None
+        self._last = self._here if extension is None else IndexedVectors(self.model, extension)
+        return self._last.nearest(connection, vector, count, allowed)
 
     def similarities(
         self, connection: Connection, hashes: Iterable[int], vector: Vector
     ) -> Mapping[int, float]:
-        return self._chosen(connection).similarities(connection, hashes, vector)
-
-    def _chosen(self, connection: Connection) -> Meanings:
-        # Another server may have begun to use pgvector meanwhile.
-        extension = installed(connection) if kept_as(connection) == _HALF else None
-        return self._here if extension is None else IndexedVectors(self.model, extension)
+        """As the last search was made."""
+        return self._last.similarities(connection, hashes, vector)
 
 
 def _written(vector: Sequence[float] | Any) -> str:

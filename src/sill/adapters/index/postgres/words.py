@@ -108,17 +108,22 @@ class PostgresWords:
         passages, tokens = self._totals()
         if wish is None or passages == 0:
             return ()
-        length = f"{_SATURATION} * ({1 - _LENGTH} + {_LENGTH} * size / usual)"
+        length = (
+            f"{_SATURATION}::float8 * ({1 - _LENGTH}::float8 + {_LENGTH}::float8 * size / usual)"
+        )
+        scored = [(term, often, n) for term, often in wish.scored if (n := self._count(term))]
+        if not scored:
+            return ()
         # tf / (tf + length) is 1 - length / (tf + length): so each word is looked up once.
         score = " + ".join(
             f"? * (1 - {length} / ({length} + {_TITLE}::float8 * ts_rank_cd('{_WEIGHTS}', words, ?::tsquery)))"
-            for _ in wish.scored
+            for _ in scored
         )
         values: list[object] = [tokens / passages or 1.0, wish.condition]
         if allowed is not None:
             values.append(list(allowed))
-        for term, often in wish.scored:
-            values += [often * rarity(passages, self._count(term)), term.expression]
+        for term, often, having in scored:
+            values += [often * rarity(passages, having), term.expression]
         rows = self._connection.execute(
             "SELECT id FROM words, (SELECT ?::float8 AS usual) AS every WHERE words @@ ?::tsquery"
             + ("" if allowed is None else " AND id = ANY(?)")
@@ -128,7 +133,8 @@ class PostgresWords:
         return tuple(id for (id,) in rows)
 
     def is_in_more_than(self, count: int, word: str) -> bool:
-        self._totals()
+        if not self._counted_in:
+            self._totals()
         return any(self._count(term) > count for term in _terms([word]))
 
     def _totals(self) -> tuple[int, int]:
@@ -138,13 +144,15 @@ class PostgresWords:
         return passages, tokens
 
     def _count(self, term: Term) -> int:
-        """How many texts have it; at least one, so that one that came in just now is no surprise."""
+        """How many texts have it. That none has is never remembered: it is quickly seen, and soon over."""
         if term not in self._counts:
             (count,) = self._connection.execute(
                 "SELECT count(*) FROM (SELECT 1 FROM words WHERE words @@ ?::tsquery LIMIT ?) AS those",
                 (term.expression, _COUNTED),
             ).fetchone()
-            self._counts[term] = max(1, count if count < _COUNTED else self._estimate(term))
+            if count == 0:
+                return 0
+            self._counts[term] = count if count < _COUNTED else self._estimate(term)
         return self._counts[term]
 
     def _estimate(self, term: Term) -> int:
