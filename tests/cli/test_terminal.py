@@ -1,6 +1,7 @@
 """A whole chat in a real terminal, against a real server."""
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -93,7 +94,8 @@ def _asks_with_completion(terminal: Terminal, folder: Home) -> None:
     assert sent["messages"][-1]["content"].endswith("See [[Bread oven#Measures]]?")
     assert "One metre wide." in sent["messages"][-1]["content"]
     assert explained["predicted"] == explained["actual"]
-    assert f"{explained['actual'] + 8:,} of" in terminal.lines[-1]
+    counted = f"{explained['actual'] + 8:,} of"
+    terminal.until(lambda: counted in terminal.lowest, counted)
 
 
 def _takes_one_hunk(terminal: Terminal, folder: Home) -> None:
@@ -142,16 +144,11 @@ def _is_resized(terminal: Terminal) -> None:
         lambda: (
             terminal.lines[:2]
             == ["› half a thought, and many more words than fifty c", "  olumns can hold"]
-            and _lowest(terminal).startswith(" SmolLM2")
+            and terminal.lowest.startswith(" SmolLM2")
         ),
         "the prompt on a smaller screen",
     )
     terminal.press("\x15").until(lambda: terminal.lines[0] == "›", "an empty prompt")
-
-
-def _lowest(terminal: Terminal) -> str:
-    """The lowest line with something on it."""
-    return [line for line in terminal.lines if line][-1]
 
 
 @pytest.mark.slow
@@ -248,6 +245,45 @@ def test_several_lines_history_search_and_another_count_for_another_tokenizer(fo
     bodies = [json.loads(seen.body) for seen in provider.seen if seen.path.endswith("completions")]
     asked = [body["messages"][-1]["content"] for body in bodies]
     assert asked == ["one\ntwo", "three\nfour"]
+
+
+@pytest.mark.slow
+def test_ctrl_c_at_a_hunk_is_one_and_the_meter_tells_of_the_chat_after_an_edit(home: Home) -> None:
+    (home.folder / "note.md").write_text(NOTE)
+    with FaultProvider(ok("word " * 300), proposes(MILK), routes=ChatAlone(all=[])) as provider:
+        terminal = start(
+            home,
+            OPENAI_BASE_URL=f"{provider.url}/v1",
+            SILL_MODEL="m",
+            SILL_TOKENIZER="o200k_base",
+            SILL_WINDOW="8192",
+        )
+        try:
+            terminal.prompted().sees("tokens (exact)")
+            terminal.ask("Tell me a lot.").prompted(2)
+            terminal.ask(":edit Use oats @note.md").sees("(1 of 1)? [y,n,a,q,e,?]").press("\x03")
+            terminal.sees("nothing was written; :apply asks again").prompted(3)
+            # The answer has 300 words; the edit's own prompt had 5 tokens, as this server says.
+            _uses_more_than(1_000, terminal)
+            terminal.ask(":undo").sees("nothing to undo").prompted(4)
+            shown = "\n".join(terminal.everything)
+            terminal.press(":quit\r")
+
+            assert terminal.ended() == 0
+        finally:
+            close(terminal)
+
+    assert "once more" not in shown
+
+
+def _uses_more_than(least: int, terminal: Terminal) -> None:
+    """What the meter says once it has counted: the prompt is there before."""
+
+    def used() -> int:
+        shown = re.findall(r"([\d,]+) of 8,192", terminal.lowest)
+        return int(shown[0].replace(",", "")) if shown else 0
+
+    terminal.until(lambda: used() > least, f"more than {least} tokens")
 
 
 @pytest.mark.slow

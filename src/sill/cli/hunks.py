@@ -94,10 +94,13 @@ def _asked(number: int, count: int) -> str:
 def read_line(question: str, *, err: bool = True) -> str:
     """The answer; Ctrl-C interrupts it from the question on, also where an event loop has put off interrupts."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Else the loop would hear of the same Ctrl-C when it goes on, as of one more.
+    loop = signal.set_wakeup_fd(-1)
     try:
         click.echo(question, nl=False, err=err)
         return sys.stdin.readline()
     finally:
+        signal.set_wakeup_fd(loop)
         signal.signal(signal.SIGINT, before)
 
 

@@ -72,8 +72,13 @@ async def _spoken(app: "App", turn: "StoredTurn") -> int:
     return sum((await app.chat.counter.count(said)).tokens) if said else 0
 
 
+async def _was_edit(app: "App", turn: "StoredTurn") -> bool:
+    """It was planned for files first and without tools: its prompt says little about the chat's next one."""
+    return any(row.attempt.category == "edit" for row in await app.store.attempts(turn=turn.id))
+
+
 async def _recounted(session: "Session", app: "App", meter: Meter) -> Meter:
-    """What the chat takes as another model counts it, before anything is asked of that one."""
+    """What the chat takes for whoever answers next, before anything is asked of that one."""
     from ...engine.events import Refused
 
     gathered = await app.gather("", session.files)
@@ -100,7 +105,7 @@ async def measured(session: "Session", app: "App") -> Meter:
     if not last or last[-1].certificate is None:
         return meter
     turn, certificate = last[-1], last[-1].certificate
-    if certificate.tokenizer != app.tokenizer.id:
+    if certificate.tokenizer != app.tokenizer.id or await _was_edit(app, turn):
         return await _recounted(session, app, meter)
     prompt = certificate.predicted if certificate.actual is None else certificate.actual
     reply = turn.usage.completion if turn.usage else await _spoken(app, turn)
