@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sill.adapters.tokens._vocabularies import vocabulary as packaged
-from sill.core.cuts import _SAFE, blocks, is_safe
+from sill.core.cuts import blocks, safe_cut
 from sill.core.families import PROVED
 
 from ..tokens.texts import hard_texts
@@ -31,16 +31,58 @@ texts = st.text(st.sampled_from(" \n\r\tab1.,'东é👍<|>/"), max_size=60)
     ],
 )
 def test_where_a_cut_is_safe(text, at, expected):
-    assert is_safe(text, at) is expected
+    assert (at in cuts_of(text)) is expected
+
+
+def is_safe(text: str, at: int) -> bool:
+    """The rule, letter by letter."""
+    before, after = text[at - 1], text[at]
+    if after == " ":
+        return not before.isspace()
+    return after == "\n" and before.isascii() and before.isalnum()
+
+
+def cuts_of(text: str) -> list[int]:
+    """The ends, and what ``safe_cut`` finds one after the other."""
+    found, at = {0, len(text)}, safe_cut(text, 0, len(text))
+    while at is not None:
+        found.add(at)
+        at = safe_cut(text, at + 1, len(text))
+    return sorted(found)
 
 
 @given(st.one_of(texts, st.text(max_size=60)))
-def test_cuts_are_safe_at_the_ends_and_where_blocks_are_cut(text):
-    found = {match.start() for match in _SAFE.finditer(text)}
+def test_safe_cuts_are_all_that_the_rule_allows(text):
+    within = [at for at in range(1, len(text)) if is_safe(text, at)]
 
-    assert [at for at in range(len(text) + 1) if is_safe(text, at)] == sorted(
-        {0, len(text)} | found
-    )
+    assert cuts_of(text) == sorted({0, len(text), *within})
+
+
+@given(texts, st.integers(0, 30), st.integers(0, 30))
+def test_a_safe_cut_is_found_by_what_stands_before_the_end(text, start, end):
+    end = min(end, len(text))
+    within = [at for at in range(max(1, start), end) if is_safe(text, at)]
+
+    assert safe_cut(text, start, end) == (within[0] if within else None)
+
+
+@pytest.mark.parametrize(
+    "text, target, expected",
+    [
+        pytest.param("", 4, [], id="nothing"),
+        pytest.param("ab cd", 4, ["ab cd"], id="no crumb at the end"),
+        pytest.param("ab cd e", 4, ["ab cd", " e"], id="one more than a half"),
+        pytest.param("abcdefghi jk", 4, ["abcdefghi", " jk"], id="as soon as it is safe"),
+        pytest.param("abcdefghijkl", 4, ["abcdefghijkl"], id="no cut at all"),
+        pytest.param("abcd ef\nghij kl", 4, ["abcd", " ef\nghij", " kl"], id="at the very target"),
+    ],
+)
+def test_blocks(text, target, expected):
+    assert blocks(text, target) == expected
+
+
+def test_blocks_have_some_hundred_characters():
+    assert [len(block) for block in blocks("word " * 200)] == [259, 260, 260, 221]
 
 
 @given(texts, st.integers(1, 20))
@@ -49,7 +91,8 @@ def test_blocks_join_to_the_text_and_are_cut_safely(text, target):
 
     ends = [sum(map(len, pieces[:count])) for count in range(len(pieces))]
     assert "".join(pieces) == text
-    assert all(is_safe(text, end) for end in ends)
+    assert set(ends) <= set(cuts_of(text))
+    assert all(pieces)
 
 
 @pytest.mark.parametrize("vocabulary", sorted(PROVED))

@@ -9,8 +9,7 @@ from sill.adapters.tokens import counter_for
 from sill.core import envelopes
 from sill.core.certificate import Counts, Tokenizer
 from sill.core.messages import FileStamp, fingerprint
-from sill.core.recount import NOTHING, Counted
-from sill.engine.sizes import LARGE, Blocked, Growing, Recent, Remembered
+from sill.engine.sizes import LARGE, WINDOWS, Growing, Large, Recent, Remembered
 from sill.testing import MemoryStore, WordCounter
 
 from ..tokens.texts import code_texts, hard_texts
@@ -122,7 +121,110 @@ def test_an_edit_of_a_large_text_recounts_only_what_changed():
     counts = run(remembered, "\n".join(lines))
 
     assert counts == Counts((12_000,), "exact")
-    assert sum(map(len, counter.counted)) < LARGE
+    assert sum(map(len, counter.counted)) < 300
+
+
+NOTE = "\n".join(f"line {number} of a long note" for number in range(2_000))
+
+
+class Tiring(WordCounter):
+    """Counts whole texts, but of what is short only an estimate comes back."""
+
+    async def count(self, texts):
+        counts = await super().count(texts)
+        return counts if len(texts[0]) >= LARGE else Counts((9,) * len(texts), "estimate")
+
+
+def test_an_edit_is_counted_as_a_whole_when_what_changed_is_only_estimated():
+    counter = Tiring()
+    remembered = Remembered(counter, cuts=True)
+    run(remembered, NOTE)
+    counter.counted.clear()
+    edited = NOTE.replace("line 1000 of", "line of")
+
+    assert run(remembered, edited) == Counts((11_999,), "exact")
+    assert counter.counted[-1:] == [edited]
+
+
+def test_a_text_that_changed_all_over_is_counted_as_a_whole():
+    counter = WordCounter()
+    remembered = Remembered(counter, cuts=True)
+    run(remembered, NOTE)
+    counter.counted.clear()
+    edited = NOTE.replace("of a", "of one") + NOTE[-600:]
+
+    assert run(remembered, edited) == Counts((len(edited.split()),), "exact")
+    assert counter.counted == [edited]
+
+
+def test_what_changed_is_counted_up_to_a_size_and_the_rest_as_whole_texts():
+    counter = WordCounter()
+    remembered = Remembered(counter, cuts=True)
+    notes = [f"{name} {NOTE}{NOTE}{NOTE} {name}" * 2 for name in ("one", "two", "three")]
+    new = "some new words " * (WINDOWS // 40)
+    edited = [note[:90_000] + new + note[90_000:] for note in notes]
+    run(remembered, *notes)
+    counter.counted.clear()
+
+    counts = run(remembered, *edited)
+
+    assert counts == Counts(tuple(len(text.split()) for text in edited), "exact")
+    assert counter.counted[-1] == edited[2]
+    assert edited[0] not in counter.counted and edited[1] not in counter.counted
+
+
+def test_several_edited_texts_are_counted_in_one_batch():
+    counter = WordCounter()
+    remembered = Remembered(counter, cuts=True)
+    notes = [f"{name} {NOTE} {name}" for name in ("one", "two", "three")]
+    edited = [note.replace("line 1000 of", f"{number} of") for number, note in enumerate(notes)]
+    run(remembered, *notes)
+    counter.counted.clear()
+
+    counts = run(remembered, edited[0], "short", notes[1], edited[2], edited[0])
+
+    assert counts == Counts((12_001, 1, 12_002, 12_001, 12_001), "exact")
+    assert sum(map(len, counter.counted)) < 1_000
+
+
+def test_an_edit_of_a_text_whose_count_came_from_the_store_recounts_only_what_changed():
+    store = MemoryStore()
+    run(Remembered(WordCounter(), store, cuts=True), NOTE)
+    counter = WordCounter()
+    remembered = Remembered(counter, store, cuts=True)
+    run(remembered, NOTE)
+    run(remembered, NOTE.replace("line 1000 of", "line of"))
+
+    assert sum(map(len, counter.counted)) < 300
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        pytest.param(lambda note: note + "\nmore", id="at its end"),
+        pytest.param(lambda note: "more\n" + note, id="at its beginning"),
+    ],
+)
+def test_a_large_text_is_found_again_after_an_edit(edited):
+    counter = WordCounter()
+    remembered = Remembered(counter, cuts=True)
+    run(remembered, NOTE)
+    counter.counted.clear()
+
+    assert run(remembered, edited(NOTE)) == Counts((len(edited(NOTE).split()),), "exact")
+    assert sum(map(len, counter.counted)) < 600
+
+
+def test_an_edit_of_one_of_many_files_that_begin_alike_recounts_only_what_changed():
+    counter = WordCounter()
+    remembered = Remembered(counter, cuts=True)
+    notes = [f"{'the same licence ' * 60}{NOTE} file {name}" for name in ("one", "two", "three")]
+    run(remembered, *notes)
+    counter.counted.clear()
+
+    run(remembered, notes[0].replace("line 1000 of", "line of"))
+
+    assert sum(map(len, counter.counted)) < 300
 
 
 def test_an_edit_of_a_large_text_is_counted_without_the_store():
@@ -161,14 +263,25 @@ def test_memory_is_bounded_and_keeps_what_was_used_last():
     assert [recent.get("a" * 100), recent.get("b" * 50), recent.get("c" * 50)] == [1, None, 3]
 
 
-def test_blocks_of_old_texts_are_forgotten():
-    blocked = Blocked(limit=6_000)
-    texts = {letter: Counted(letter * 900, 1) for letter in "abcdefgh"}
-    for known in texts.values():
-        blocked.put(known)
+def test_large_texts_are_forgotten_when_others_were_used_since():
+    large = Large(limit=6_000)
+    for letter in "abcd":
+        large.put(letter * 900, 1)
+    assert large.near("a" * 900) == ("a" * 900, 1)
+    for letter in "ef":
+        large.put(letter * 900, 1)
 
-    assert blocked.near("a" * 900) == NOTHING
-    assert blocked.near("h" * 900) == texts["h"]
+    found = [letter for letter in "abcdef" if large.near(letter * 900) is not None]
+    assert found == ["a", "d", "e", "f"]
+
+
+def test_a_text_that_is_larger_than_the_memory_is_not_kept():
+    large = Large(limit=2_000)
+    large.put("a" * 900, 1)
+    large.put("b" * 1_001, 2)
+
+    assert large.near("b" * 1_001) is None
+    assert large.near("a" * 900) == ("a" * 900, 1)
 
 
 def test_large_texts_that_begin_and_end_alike_are_told_apart():

@@ -8,19 +8,15 @@ is as safe. Other newlines are not: marks and newlines can share a token.
 import re
 
 TARGET = 256
-"""Characters of a block: an edit recounts one or two of them."""
+"""Characters of a block."""
 
 _SAFE = re.compile(r"(?<=\S)(?= )|(?<=[A-Za-z0-9])(?=\n)")
 
 
-def is_safe(text: str, at: int) -> bool:
-    """Whether counts add up when ``text`` is cut before ``at``: at its ends, and where ``_SAFE`` matches."""
-    if at <= 0 or at >= len(text):
-        return True
-    before, after = text[at - 1], text[at]
-    if after == " ":
-        return not before.isspace()
-    return after == "\n" and before.isascii() and before.isalnum()
+def safe_cut(text: str, start: int, end: int) -> int | None:
+    """The first cut at ``start`` or after it that is safe by what stands before ``end``."""
+    found = _SAFE.search(text, start, end)
+    return None if found is None else found.start()
 
 
 def blocks(text: str, target: int = TARGET) -> list[str]:
@@ -31,11 +27,11 @@ def blocks(text: str, target: int = TARGET) -> list[str]:
     pieces: list[str] = []
     start = 0
     while len(text) - start > target + target // 2:  # no crumbs at the end
-        cut = _SAFE.search(text, start + target)
+        cut = safe_cut(text, start + target, len(text))
         if cut is None:
             break
-        pieces.append(text[start : cut.start()])
-        start = cut.start()
+        pieces.append(text[start:cut])
+        start = cut
     if start < len(text):
         pieces.append(text[start:])
     return pieces

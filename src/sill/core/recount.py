@@ -1,183 +1,164 @@
-"""A large text that was counted in blocks, and what of it need not be counted again after an edit.
+"""What of a large text must be counted again after an edit: a few words around it, as they were and as they are.
 
-Blocks of some hundred characters are gathered in stretches of some thousand. An edit is found by comparing stretches,
-one memory comparison each, then the blocks of the stretch that changed. All cuts are safe (see ``cuts``), so the tokens
-of blocks add up to those of the text.
+Cuts are safe (see ``cuts``), so tokens add up at them: the sum of the new text is that of the old one, less the tokens
+that stood between two cuts around the edit, plus those that stand there now. The rest is compared, not counted.
 
 This runs for every edit of a large file, where each microsecond counts: hence tuples where elsewhere there would be
-dataclasses, and as little code as possible, as it is never warm when it is needed.
+dataclasses, and as little code as possible on the way of a single edit, as it is never warm when it is needed.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
-from typing import NamedTuple
+from collections.abc import Sequence
 
-from .cuts import blocks, is_safe
+from .cuts import safe_cut
 
-STRETCH = 8_192
-"""Characters of a stretch: few enough to look through, many enough that a large text has few of them."""
+STRETCH = 4_096
+"""Characters that are compared at once where a text was edited in several places."""
+
+FINE = 256
+"""The same within a place that several edits have made large."""
+
+PROBE = 32
+"""Characters by which two texts are taken to agree at a place, until all of them are compared."""
+
+NEAR = 8
+"""Characters within which the place of an edit is found: the next cut is further away in most texts."""
+
+BACK = 24
+"""Characters before an edit in which a cut is looked for at first."""
+
+Gap = tuple[int, int, int, int]
+"""From where to where a part of the old text stood, and what stands in its place in the new one."""
 
 
-class Counted(NamedTuple):
-    """A text between two safe cuts and its tokens: a block, a stretch of blocks, or a whole text of stretches.
+def changed(old: str, new: str) -> list[str]:
+    """The places where the texts differ, between cuts that are safe in both: each as it was, then as it is."""
+    gap = None if len(old) == len(new) else _single(old, new)
+    return _windows(old, new, _several(old, new, STRETCH) if gap is None else (gap,))
 
-    Joined, the parts are the text; a block has none.
+
+def _single(old: str, new: str) -> Gap | None:
+    """The place of the only edit, or None if there are others, or it is not found.
+
+    A guess by a few probes, as texts agree before an edit that made one longer and no more after it; then two
+    comparisons say whether it is true.
     """
-
-    text: str
-    total: int
-    parts: tuple["Counted", ...] = ()
-
-
-NOTHING = Counted("", 0)
-
-Span = tuple[int, int, int, int]
-"""Old parts, from the first to before the last, and where the new text begins and ends that stands in their place."""
-
-
-class Gap(NamedTuple):
-    """Stretches that changed: their blocks, which of those changed, and the new ones in their place."""
-
-    stretches: Span
-    was: tuple[Counted, ...]
-    blocks: Span
-    new: list[str]
+    high = shorter = min(len(old), len(new))
+    start = 0
+    while high - start > NEAR:
+        middle = (start + high) // 2
+        if old[middle : middle + PROBE] == new[middle : middle + PROBE]:
+            start = middle
+        else:
+            high = middle
+    if start:
+        start = min(start + PROBE, shorter)
+    same = max(0, shorter - high - PROBE)
+    was_end, end = len(old) - same, len(new) - same
+    if _stands(new, old[:start], 0) and _stands(new, old[was_end:], end):
+        return start, was_end, start, end
+    return None
 
 
-class Draft(NamedTuple):
-    """A text as what ``known`` tells of it and what must still be counted."""
-
-    text: str
-    known: Counted
-    gaps: list[Gap]
-
-    @property
-    def new(self) -> list[str]:
-        """The blocks to count."""
-        gaps = self.gaps
-        return gaps[0].new if len(gaps) == 1 else [block for gap in gaps for block in gap.new]
-
-    @property
-    def is_mostly_known(self) -> bool:
-        """Whether so little is left to count that this is quicker than to look the whole up somewhere."""
-        return 2 * sum(map(len, self.new)) < len(self.text)
-
-    def counted(self, taken: Mapping[str, int]) -> Counted:
-        """The text with all its tokens, once those of the new blocks are ``taken``."""
-        text, (_, total, stretches), gaps = self
-        for gap in reversed(gaps):  # from the end, so that what comes before keeps its number
-            (first, last, start, end), was, changed, new = gap
-            filled = was[: changed[0]]
-            for block in was[changed[0] : changed[1]]:
-                total -= block.total
-            for piece in new:
-                filled += (Counted(piece, taken[piece]),)
-                total += taken[piece]
-            filled += was[changed[1] :]
-            stretches = (
-                *stretches[:first],
-                *_gathered(text, start, end, filled),
-                *stretches[last:],
-            )
-        return Counted(text, total, stretches)
+def _stands(text: str, piece: str, at: int) -> bool:
+    # Memory is compared in place where both are equally wide. A slice of a wide text is as narrow as it can be, like
+    # the piece itself, where `startswith` would go letter by letter.
+    if text.isascii() or not piece.isascii():
+        return text.startswith(piece, at)
+    return text[at : at + len(piece)] == piece
 
 
-def whole(text: str, tokens: int) -> Counted:
-    """A text of which only the sum is known."""
-    return Counted(text, tokens, (Counted(text, tokens, (Counted(text, tokens),)),))
+def _several(old: str, new: str, size: int) -> list[Gap]:
+    """The places of all edits: what stands between stretches of the old text that are found in the new one."""
+    gaps: list[Gap] = []
+    shift = 0  # how far the stretch before has moved
+    edit: tuple[int, int] | None = None  # where it begins, in both texts
+    for was in range(0, len(old), size):
+        stretch = old[was : was + size]
+        at = _found(new, stretch, (was + shift, was + len(new) - len(old)), edit)
+        if at != was + shift:
+            edit = edit or (was, was + shift)
+        if at is None:
+            continue
+        if edit is not None:
+            gaps += _narrowed(old, new, (edit[0], was, edit[1], at), size)
+            edit = None
+        shift = at - was
+    if edit is None and len(old) + shift < len(new):
+        edit = len(old), len(old) + shift
+    if edit is not None:
+        gaps += _narrowed(old, new, (edit[0], len(old), edit[1], len(new)), size)
+    return gaps
 
 
-def recount(known: Counted, text: str) -> Draft:
-    """What of ``text`` must be counted when ``known`` is an earlier state of it, or anything else.
+def _found(
+    text: str, stretch: str, places: tuple[int, int], edit: tuple[int, int] | None
+) -> int | None:
+    """Where the stretch stands: after the one before it, as far from the end as it stood, or near where it stood."""
+    at, from_end = places
+    if _stands(text, stretch, at):
+        return at
+    least = at if edit is None else edit[1]
+    if from_end >= least and _stands(text, stretch, from_end):
+        return from_end
+    if edit is not None:
+        far = 4 * len(stretch)
+        found = text.find(stretch[: 2 * PROBE], max(least, at - far), at + far)
+        if found >= 0 and _stands(text, stretch, found):
+            return found
+    return None
 
-    What precedes the first edit stands where it stood, what follows the last one stands there seen from the end. In
-    between, what follows the first changed stretch is looked for where it stood, too: the fingerprint of a file that is
-    sent stands near its beginning, and changes with every edit.
+
+def _narrowed(old: str, new: str, gap: Gap, size: int) -> list[Gap]:
+    """The gap without what both texts begin and end with there, but for some characters; or the edits within it, if
+    there is room for several.
     """
-    old = known.parts
-    span = _changed(old, text, (0, len(old), 0, len(text)))
-    if span[0] == span[1] and span[2] == span[3]:
-        return Draft(text, known, [])
-    if span[1] - span[0] > 1 and (two := _parted(old, text, span)) is not None:
-        return Draft(text, known, [_gap(old, text, one) for one in two])
-    return Draft(text, known, [_gap(old, text, _safe(old, text, span))])
-
-
-def _changed(old: Sequence[Counted], text: str, span: Span) -> Span:
-    """The span without the parts that it still begins and ends with."""
-    first, last, start, end = _less_start(old, text, span)
-    in_place = text.isascii()
-    while first < last:
-        part = old[last - 1].text
-        reached = end - len(part)
-        if reached < start:
-            break
-        if not (text.startswith(part, reached) if in_place else text[reached:end] == part):
-            break
-        last, end = last - 1, reached
-    return first, last, start, end
-
-
-def _less_start(old: Sequence[Counted], text: str, span: Span) -> Span:
-    first, last, start, end = span
-    in_place = text.isascii()
-    while first < last:
-        part = old[first].text
-        reached = start + len(part)
-        # Where all is ASCII, memory is compared in place. Slices of other texts are as narrow as they can be, like the
-        # part itself, so they are compared in one go, where `startswith` might go letter by letter.
-        if reached > end:
-            break
-        if not (text.startswith(part, start) if in_place else text[start:reached] == part):
-            break
-        first, start = first + 1, reached
-    return first, last, start, end
-
-
-def _parted(old: Sequence[Counted], text: str, span: Span) -> tuple[Span, Span] | None:
-    """Two spans in the place of one, if something after its first part stands where it stood."""
-    first, last, start, end = span
-    again = start + len(old[first].text)
-    rest = _less_start(old, text, (first + 1, last, again, end))
-    if rest[0] == first + 1:
-        return None
-    head, rest = _safe(old, text, (first, first + 1, start, again)), _safe(old, text, rest)
-    return (head, rest) if head[1] <= rest[0] else None
-
-
-def _safe(old: Sequence[Counted], text: str, span: Span) -> Span:
-    """With as many parts around it as it takes: a cut was safe for the characters that stood around it."""
-    first, last, start, end = span
-    while first and not is_safe(text, start):
-        first -= 1
-        start -= len(old[first].text)
-    while last < len(old) and not is_safe(text, end):
-        end += len(old[last].text)
-        last += 1
-    return first, last, start, end
-
-
-def _gap(old: Sequence[Counted], text: str, span: Span) -> Gap:
-    first, last, start, end = span
-    if last - first == 1:
-        was = old[first].parts
+    was_start, was_end, start, end = gap
+    one, other = old[was_start:was_end], new[start:end]
+    shorter = high = min(len(one), len(other))
+    head = 0
+    while high - head > NEAR:
+        middle = (head + high) // 2
+        if one[head:middle] == other[head:middle]:
+            head = middle
+        else:
+            high = middle
+    tail, less = shorter - head, NEAR
+    while tail and one[len(one) - tail :] != other[len(other) - tail :]:
+        tail, less = max(0, shorter - head - less), 2 * less
+    if size > FINE and 2 * FINE < shorter - head - tail <= 2 * STRETCH:
+        inner = _several(one[head : len(one) - tail], other[head : len(other) - tail], FINE)
     else:
-        was = tuple(chain.from_iterable(stretch.parts for stretch in old[first:last]))
-    changed = _safe(was, text, _changed(was, text, (0, len(was), start, end)))
-    return Gap(span, was, changed, blocks(text[changed[2] : changed[3]]))
+        inner = [(0, len(one) - head - tail, 0, len(other) - head - tail)]
+    was_start, start = was_start + head, start + head
+    return [(a + was_start, b + was_start, c + start, d + start) for a, b, c, d in inner]
 
 
-def _gathered(text: str, start: int, end: int, filled: tuple[Counted, ...]) -> Iterator[Counted]:
-    """The blocks of this part of the text, in stretches; a block of any length stays whole.
-
-    No stretch is short, so that a text does not fall into crumbs edit by edit.
+def _windows(old: str, new: str, gaps: Sequence[Gap]) -> list[str]:
+    """What stands between the cuts around each gap, in the old text and in the new one; gaps without a cut between them
+    share theirs.
     """
-    size = end - start
-    target = size // max(1, size // STRETCH)
-    first, at, size = 0, start, 0
-    for number, block in enumerate(filled, start=1):
-        size += len(block.text)
-        if size >= target or number == len(filled):
-            some = filled[first:number]
-            yield Counted(text[at : at + size], sum([one.total for one in some]), some)
-            first, at, size = number, at + size, 0
+    windows: list[str] = []
+    number = least = 0
+    while number < len(gaps):
+        was_start, was_end, start, end = gaps[number]
+        left = _cut_before(new, least, start)
+        right = None
+        while right is None:
+            number += 1
+            if number == len(gaps):
+                right = safe_cut(new, end + 1, len(new)) or len(new)
+            elif (right := safe_cut(new, end + 1, gaps[number][2])) is None:
+                _, was_end, _, end = gaps[number]
+        windows += old[left - start + was_start : right - end + was_end], new[left:right]
+        least = right
+    return windows
+
+
+def _cut_before(text: str, least: int, end: int) -> int:
+    """A safe cut by what stands before ``end``, not too far from it; ``least`` is one."""
+    far = BACK
+    while (first := end - far) > least:
+        if (cut := safe_cut(text, first, end)) is not None:
+            return cut
+        far *= 8
+    return least

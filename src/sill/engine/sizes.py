@@ -1,21 +1,24 @@
-"""Counts that are taken once: in memory, in the store, and by blocks where a large text was edited."""
+"""Counts that are taken once: in memory, in the store, and around its edits where a large text was edited."""
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ..core.certificate import Counts, Kind, weakest
 from ..core.cuts import blocks
 from ..core.messages import Fingerprint, fingerprint
-from ..core.recount import NOTHING, Counted, Draft, recount, whole
+from ..core.recount import changed
 from ..ports import Store, TokenCounter
 
 MEMORY = 16_000_000
 """Characters that are kept in memory for the sake of counts."""
 
 LARGE = 8_000
-"""Characters from which a text is counted by blocks, so that an edit recounts only some."""
+"""Characters from which a text is kept so that an edit of it recounts only what changed."""
+
+WINDOWS = 200_000
+"""Characters of changed places that are counted at once: any counter counts so few, and does not merely bound them."""
 
 STORED = 200
 """Characters from which a count is worth a place in the store."""
@@ -49,62 +52,57 @@ class Recent:
 
 
 _END = 256
-_HELD = 3  # a text is held as a whole, as stretches and as blocks
 
 
 @dataclass(slots=True)
-class Blocked:
-    """Large texts as counted blocks, found again by how they begin or end.
+class Large:
+    """Large texts and their tokens, found again by how they end or begin.
 
-    Comparing texts is many times faster than hashing them, so only their ends are hashed.
+    Comparing texts is many times faster than hashing them, so only their ends are hashed. What was not asked for while
+    half of ``limit`` was put in is forgotten.
     """
 
     limit: int = MEMORY
-    _texts: OrderedDict[int, Counted] = field(default_factory=OrderedDict)
-    _by_end: dict[Hashable, int] = field(default_factory=dict)
+    _young: dict[Hashable, tuple[str, int]] = field(default_factory=dict)
+    _old: dict[Hashable, tuple[str, int]] = field(default_factory=dict)
     _size: int = 0
-    _next: int = 0
 
-    def near(self, text: str) -> Counted:
-        """This very text if it is known, else one that begins or ends like it, else ``NOTHING``."""
+    def near(self, text: str) -> tuple[str, int] | None:
+        """This very text if it is known, else one that ends or begins like it."""
         for end in _ends(text):
-            number = self._by_end.get(end)
-            if number is not None and number in self._texts:
-                self._texts.move_to_end(number)
-                return self._texts[number]
-        return NOTHING
+            if (known := self._young.get(end)) is not None:
+                return known
+            if (known := self._old.get(end)) is not None:
+                self.put(*known)
+                return known
+        return None
 
-    def put(self, known: Counted) -> None:
-        text = known.text
-        self._next = number = self._next + 1
-        self._texts[number] = known
-        self._size += _HELD * len(text)
-        ends = self._by_end
+    def put(self, text: str, tokens: int) -> None:
+        self._size += len(text)
+        if self._size > self.limit // 2:
+            self._old, self._young, self._size = self._young, {}, len(text)
+            if len(text) > self.limit // 2:
+                return
+        known, young = (text, tokens), self._young
         for end in _ends(text):
-            ends[end] = number
-        while self._size > self.limit:
-            _, oldest = self._texts.popitem(last=False)
-            self._size -= _HELD * len(oldest.text)
-        if len(ends) > 8 * len(self._texts) + 64:
-            self._by_end = {e: n for e, n in ends.items() if n in self._texts}
+            young[end] = known
 
     def clear(self) -> None:
-        self._texts.clear()
-        self._by_end.clear()
-        self._size = 0
+        self._young, self._old, self._size = {}, {}, 0
 
 
-def _ends(text: str) -> Iterator[Hashable]:
+def _ends(text: str) -> tuple[Hashable, ...]:
     """What a text is found again by, the surest first.
 
-    An edit may be at either end, and a file that is sent has its fingerprint near its beginning: so what stands a
-    little further in is tried, too.
+    Files of a kind begin alike more often than they end alike. What is sent of a file begins with its fingerprint,
+    which changes with every edit: so it is known by what stands a little further in.
     """
     tail = text[-_END:]
-    yield len(text), tail
-    yield text[:_END]
-    yield tail
-    yield _END, text[_END : 2 * _END]
+    return (len(text), tail), tail, text[2 * _END : 3 * _END]
+
+
+Edit = tuple[int, str, int, list[str]]
+"""The place of a text, the text, the tokens of one that differs little from it, and the windows in which it does."""
 
 
 class Remembered:
@@ -122,82 +120,98 @@ class Remembered:
         self._store = store
         self._cuts = cuts
         self._recent = Recent()
-        self._blocked = Blocked()
+        self._large = Large()
 
     async def count(self, texts: Sequence[str]) -> Counts:
-        kind = self._counter.tokenizer.kind
-        tokens: list[int] = []
-        new: dict[int, Draft | str] = {}
+        tokens = [0] * len(texts)
+        new: dict[int, str] = {}
+        edits: list[Edit] = []
+        room = WINDOWS
         for place, text in enumerate(texts):
-            found = self._recall(text)
-            if not isinstance(found, int):
-                new[place] = found
-                found = 0
-            tokens.append(found)
-        if new:
-            kind = await self._learn(new, tokens)
+            if not self._cuts or len(text) < LARGE:
+                if (found := self._recent.get(text)) is None:
+                    new[place] = text
+                else:
+                    tokens[place] = found
+            elif (known := self._large.near(text)) is None:
+                new[place] = text
+            elif known[0] == text:
+                tokens[place] = known[1]
+            else:
+                windows = changed(known[0], text)
+                if (size := sum(map(len, windows))) < len(text) and size <= room:
+                    edits.append((place, text, known[1], windows))
+                    room -= size
+                else:
+                    new[place] = text
+        if edits and not await self._recount(edits, tokens):
+            new |= {place: text for place, text, _, _ in edits}
+        kind = await self._learn(new, tokens) if new else self._counter.tokenizer.kind
         return Counts(tuple(tokens), kind)
 
     def forget(self) -> None:
         """Drop what is in memory; the store keeps its own."""
         self._recent.clear()
-        self._blocked.clear()
+        self._large.clear()
 
-    def _recall(self, text: str) -> int | Draft | str:
-        """The tokens, or what must be counted to know them: some blocks of a large text, or the whole of another."""
-        if self._cuts and len(text) >= LARGE:
-            known = self._blocked.near(text)
-            return known.total if known.text == text else recount(known, text)
-        tokens = self._recent.get(text)
-        return text if tokens is None else tokens
+    async def _recount(self, edits: Sequence[Edit], tokens: list[int]) -> bool:
+        """Fill in what differs little from a text at hand, counted in one batch.
 
-    async def _learn(self, new: Mapping[int, Draft | str], tokens: list[int]) -> Kind:
+        False if the counter answers with less than it promised: a true count less an estimate is neither.
+        """
+        windows = edits[0][3] if len(edits) == 1 else [one for edit in edits for one in edit[3]]
+        counts = await self._counter.count(windows)
+        if counts.kind != self._counter.tokenizer.kind:
+            return False
+        numbers = iter(counts.tokens)
+        for place, text, total, own in edits:
+            for _ in range(0, len(own), 2):
+                total += -next(numbers) + next(numbers)
+            tokens[place] = total
+            self._large.put(text, total)
+        return True
+
+    async def _learn(self, new: Mapping[int, str], tokens: list[int]) -> Kind:
         """Fill in what is not in memory: from the store, or counted in one batch."""
         own = kind = self._counter.tokenizer.kind
-        names: dict[int, Fingerprint] = {}
+        names = self._names(new)
         stored: Mapping[Fingerprint, int] = {}
-        if self._store is not None and (names := self._names(new)):
+        if self._store is not None and names:
             ids = list(dict.fromkeys(names.values()))
             stored = await self._store.known_counts(self._counter.tokenizer.id, ids)
-        wanted: dict[str, int] = {}
-        for place, draft in new.items():
-            if names.get(place) not in stored:
-                wanted |= dict.fromkeys((draft,) if isinstance(draft, str) else draft.new, 0)
+        wanted = dict.fromkeys(text for at, text in new.items() if names.get(at) not in stored)
+        taken: dict[str, int] = {}
         if wanted:
             counts = await self._counter.count(list(wanted))
-            if counts.kind != own:
-                kind = weakest(own, counts.kind)
-            wanted = dict(zip(wanted, counts.tokens, strict=True))
-        for place, draft in new.items():
-            found = stored.get(names[place]) if place in names else None
-            if isinstance(draft, str):
-                tokens[place] = wanted[draft] if found is None else found
-                if kind == own:
-                    self._recent.put(draft, tokens[place])
-            else:
-                known = draft.counted(wanted) if found is None else whole(draft.text, found)
-                tokens[place] = known.total
-                if kind == own:
-                    self._blocked.put(known)
+            kind = weakest(own, counts.kind)
+            taken = dict(zip(wanted, counts.tokens, strict=True))
+        for place, text in new.items():
+            tokens[place] = taken[text] if text in taken else stored[names[place]]
+            if kind == own:
+                self._keep(text, tokens[place])
         if self._store is not None and kind == own:
-            counted = {name: tokens[at] for at, name in names.items() if name not in stored}
-            if counted:
-                await self._store.remember_counts(self._counter.tokenizer.id, counted)
+            counted_now = {name: tokens[at] for at, name in names.items() if name not in stored}
+            if counted_now:
+                await self._store.remember_counts(self._counter.tokenizer.id, counted_now)
         return kind
 
-    def _names(self, new: Mapping[int, Draft | str]) -> dict[int, Fingerprint]:
-        """What counts are stored under. What is counted faster than it is looked up has no name: a short text, and one
-        that differs little from a text at hand. Nor has an estimate, or what is no Unicode text.
+    def _keep(self, text: str, tokens: int) -> None:
+        if self._cuts and len(text) >= LARGE:
+            self._large.put(text, tokens)
+        else:
+            self._recent.put(text, tokens)
+
+    def _names(self, new: Mapping[int, str]) -> dict[int, Fingerprint]:
+        """What counts are stored under. A short text is counted faster than it is looked up: it has no name. Nor has
+        an estimate, or what is no Unicode text.
         """
         names: dict[int, Fingerprint] = {}
-        if self._counter.tokenizer.kind == "estimate":
+        if self._store is None or self._counter.tokenizer.kind == "estimate":
             return names
-        for place, draft in new.items():
-            text = draft if isinstance(draft, str) else draft.text
-            if len(text) < STORED or (not isinstance(draft, str) and draft.is_mostly_known):
-                continue
-            with suppress(UnicodeEncodeError):
-                names[place] = fingerprint(text)
+        for place, text in new.items():
+            if len(text) >= STORED:
+                with suppress(UnicodeEncodeError):
+                    names[place] = fingerprint(text)
         return names
 
 

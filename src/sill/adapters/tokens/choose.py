@@ -24,7 +24,7 @@ AUTO, ESTIMATE = "auto", "estimate"
 class Chosen:
     """A counter, why it was taken, and the context window that its server or its family has, if known.
 
-    ``cuts``: its counts add up at safe cuts, so that large texts can be counted by blocks.
+    ``cuts``: its counts add up at safe cuts, so that after an edit only what changed is counted.
     """
 
     counter: TokenCounter
@@ -81,7 +81,8 @@ def _llamacpp(endpoint: Endpoint, found: llamacpp.Found) -> Chosen:
     if plain is None:
         return Chosen(counter, reason, found.window, found.cuts)
     reason += "; ASCII texts are counted here with the same vocabulary"
-    return Chosen(LocalFirst(counter, plain), reason, found.window, found.cuts)
+    here = LocalFirst(counter, plain, cuts=found.cuts)
+    return Chosen(here, reason, found.window, found.cuts)
 
 
 def _configured(tokenizer: str, family: Family | None, ratio: float) -> Chosen:

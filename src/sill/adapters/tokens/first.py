@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ...core.certificate import Counts, weakest
+from ...core.cuts import blocks
 from ...core.families import Vocabulary
 from ...core.request import ChatRequest
 from ...ports import Overhead, TokenCounter
@@ -17,6 +18,7 @@ _SIZES: dict[Vocabulary, range] = {
     "cl100k_base": range(100_256, 100_353),
 }
 
+LARGE = 8_000  # characters from which a text is worth cutting
 LONGEST = 200_000  # characters; more are counted in a thread of the counter that has one
 
 
@@ -34,22 +36,24 @@ class LocalFirst:
     """An endpoint's counter that leaves ASCII texts to the packaged twin of its vocabulary.
 
     Servers split letters beyond ASCII with tables of their own, and take spelled-out special tokens for
-    what they spell: such texts go to the server, and so do whole requests.
+    what they spell: such texts go to the server, and so do whole requests. ``cuts`` says that safe cuts hold for both:
+    then only such blocks of a large text go.
     """
 
-    def __init__(self, server: TokenCounter, plain: Plain) -> None:
+    def __init__(self, server: TokenCounter, plain: Plain, *, cuts: bool = False) -> None:
         self.tokenizer = server.tokenizer
         self._server = server
         self._plain = plain
+        self._cuts = cuts
 
     async def count(self, texts: Sequence[str]) -> Counts:
-        here = [self._is_ours(text) for text in texts]
-        asked = [text for text, ours in zip(texts, here, strict=True) if not ours]
+        cut = [self._pieces(text) for text in texts]
+        asked = [piece for pieces in cut for piece, is_ours in pieces if not is_ours]
         counts = await self._server.count(asked) if asked else Counts((), self.tokenizer.kind)
         answers = iter(counts.tokens)
         tokens = tuple(
-            self._plain.count(text) if ours else next(answers)
-            for text, ours in zip(texts, here, strict=True)
+            sum(self._plain.count(piece) if is_ours else next(answers) for piece, is_ours in pieces)
+            for pieces in cut
         )
         return Counts(tokens, weakest(self.tokenizer.kind, counts.kind))
 
@@ -58,6 +62,13 @@ class LocalFirst:
 
     async def overhead(self) -> Overhead:
         return await self._server.overhead()
+
+    def _pieces(self, text: str) -> list[tuple[str, bool]]:
+        """What is counted on its own, and whether it is counted here."""
+        is_ours = self._is_ours(text)
+        if is_ours or not self._cuts or len(text) < LARGE:
+            return [(text, is_ours)]
+        return [(block, self._is_ours(block)) for block in blocks(text)]
 
     def _is_ours(self, text: str) -> bool:
         short = len(text) <= LONGEST

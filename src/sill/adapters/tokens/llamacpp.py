@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from ...core.certificate import Counts, Kind, Tokenizer, weakest
@@ -89,7 +90,8 @@ class LlamaCpp:
 
     async def count(self, texts: Sequence[str]) -> Counts:
         texts = [sound(text) for text in texts]
-        pieces = [piece for text in texts for piece in self._pieces(text)]
+        cut = [self._pieces(text) for text in texts]
+        pieces = [piece for own in cut for piece in own]
         calls = list(_batches(pieces)) if self._found.batches else [[piece] for piece in pieces]
         seconds = seconds_for(pieces)
         try:
@@ -103,7 +105,10 @@ class LlamaCpp:
         if any(answer is None for answer in answers):
             return await self._guess.count(texts)
         numbers = iter([number for answer in answers for number in answer or ()])
-        counted = [self._add(text, numbers) for text in texts]
+        counted = [
+            self._add(text, list(islice(numbers, len(own))))
+            for text, own in zip(texts, cut, strict=True)
+        ]
         return Counts(
             tuple(tokens for tokens, _ in counted), weakest(*(kind for _, kind in counted))
         )
@@ -170,18 +175,18 @@ class LlamaCpp:
         if not text or _bounded(text):
             return []
         if self._found.bare:
-            return [text]
+            return blocks(text, BATCH // 2) if self.cuts else [text]
         # Vocabularies that mark a word's beginning count a text otherwise when something stands before it.
         return [text, "\n" + text]
 
-    def _add(self, text: str, numbers: Iterator[int]) -> tuple[int, Kind]:
+    def _add(self, text: str, numbers: Sequence[int]) -> tuple[int, Kind]:
         if not text:
             return 0, "exact"
-        if _bounded(text):
+        if not numbers:
             return len(text.encode()), "bound"
         if self._found.bare:
-            return next(numbers), "exact"
-        return max(next(numbers), next(numbers)), "bound"
+            return sum(numbers), "exact"
+        return max(numbers), "bound"
 
 
 def _bounded(text: str) -> bool:

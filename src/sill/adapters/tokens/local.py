@@ -34,9 +34,11 @@ def local_counter(family: Family, ratio: float = 1.0) -> "Local | None":
     count = plain.count
     if (likeness := family.likeness) is not None:
         count = partial(_likened, plain.count, likeness)
+    # Only plain counts add up: what is scaled is rounded up, piece by piece.
+    cuts = family.vocabulary in PROVED and likeness is None
     if family.kind == "estimate" and ratio != 1.0:
-        count = partial(_scaled, count, ratio)
-    return Local(family, count)
+        count, cuts = partial(_scaled, count, ratio), False
+    return Local(family, count, cuts=cuts)
 
 
 def _likened(known: Count, likeness: Likeness, text: str) -> int:
@@ -50,7 +52,9 @@ def _scaled(count: Count, ratio: float, text: str) -> int:
 class Local:
     """Counts texts exactly with the family's vocabulary, requests with the family's format."""
 
-    def __init__(self, family: Family, tokens_of: Count, seconds: float = SECONDS) -> None:
+    def __init__(
+        self, family: Family, tokens_of: Count, seconds: float = SECONDS, *, cuts: bool = False
+    ) -> None:
         stands_in = "" if family.likeness is None else f"~{family.name}"
         self.tokenizer = Tokenizer(
             id=family.vocabulary + stands_in,
@@ -58,7 +62,7 @@ class Local:
             template=family.style,
             margin=family.margin if family.kind == "estimate" else 0.0,
         )
-        self.cuts = family.vocabulary in PROVED and family.likeness is None
+        self.cuts = cuts
         self._family = family
         self._tokens_of = tokens_of
         self._seconds = seconds
