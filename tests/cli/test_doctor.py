@@ -6,6 +6,7 @@ import pytest
 
 from sill.cli.checks import Check, _cache, examine_index, examine_permissions
 from sill.core.certificate import Usage
+from sill.settings import Settings
 from tests.models.fault_provider import FaultProvider, head
 
 WHATS = {"sill", "folder", "endpoint", "model", "window", "tokenizer", "template", "price", "answer", "cache",
@@ -93,7 +94,7 @@ def test_a_damaged_index_is_told_and_left_alone(own):
 
     damaged = b"no database at all, whatever its name says" * 200
     database_for(own).write_bytes(damaged)
-    found = examine_index(own)
+    found = examine_index(own, Settings({}))
 
     assert (found.state, found.todo) == ("note", "the next search makes it anew")
     assert database_for(own).read_bytes() == damaged

@@ -117,9 +117,18 @@ def examine_storage(database: str) -> list[Check]:
     return [Check("database", "good", f"{text}, {path.stat().st_size / 1e6:,.1f} MB")]
 
 
-def examine_index(folder: Path) -> Check:
-    """What is there for searching; nothing is made anew."""
-    from ..adapters.index.index import Index
+def examine_index(folder: Path, settings: Settings) -> Check:
+    """What is there for searching, and where; nothing is made anew."""
+    from ..app.vault import index_place
+
+    url = index_place(settings)
+    try:
+        return _examine_file(folder) if url is None else _examine_shared(folder, url)
+    except SillError as error:
+        return Check("index", "bad", error.message, error.hint or "")
+
+
+def _examine_file(folder: Path) -> Check:
     from ..adapters.vault.index import database_for
 
     database = database_for(folder)
@@ -127,12 +136,32 @@ def examine_index(folder: Path) -> Check:
         return Check("index", "note", "none yet", "the first `sill search` makes it")
     if not _is_sound(database):
         return Check("index", "note", f"{database} is damaged", "the next search makes it anew")
+    return _examine_status(folder, database)
+
+
+def _examine_shared(folder: Path, url: str) -> Check:
+    from ..adapters.index.postgres.place import PostgresPlace
+
+    place = PostgresPlace(url, folder)
+    try:
+        if not place.is_there():
+            todo = "the first `sill search` makes it"
+            return Check("index", "note", f"none yet in {place.name}", todo)
+    finally:
+        place.close()
+    return _examine_status(folder, url)
+
+
+def _examine_status(folder: Path, database: Path | str) -> Check:
+    from ..adapters.index.index import Index
+
     index = Index(folder, database)
     try:
         status = index.status()
     finally:
         index.close()
     text = f"{status.files:,} files, {status.passages:,} passages; {status.bytes / 1e6:,.1f} MB"
+    text += f"; {status.place}"
     if status.problems:
         todo = f"`sill status` names {len(status.problems):,} files that cannot be read"
         return Check("index", "note", text, todo)

@@ -81,7 +81,7 @@ async def examine(given: dict[str, Any]) -> list[Check]:
             Check("database", "note", shown_database(database_place(where.settings)), "not opened")
         )
     checks += await examine_servers(where.settings, where.folder)
-    checks.append(examine_index(where.folder))
+    checks.append(examine_index(where.folder, where.settings))
     checks += examine_permissions(where.folder)
     return checks
 

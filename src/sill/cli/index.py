@@ -98,6 +98,7 @@ def _show(status: Status, as_json: bool) -> None:
         f"{status.files:,} files, {status.notes:,} of them notes; {status.passages:,} passages, "
         f"{status.links:,} links; {status.bytes / 1e6:,.1f} MB"
     )
+    click.echo(plain(f"kept in {status.place}"))
     if status.model:
         done = f"{status.embedded:,} of {status.to_embed:,} passages"
         click.echo(plain(f"by meaning: {done}, {status.model}"))

@@ -60,13 +60,13 @@ def _shortened(word: str) -> str:
 def _without_plural(word: str) -> str:
     if not word.endswith("s"):
         return word
-    if word.endswith(("sses", "ies")):
+    if _ends(word, "sses", "ies"):
         return word[:-2]
     return word if word.endswith("ss") else word[:-1]
 
 
 def _without_past(word: str) -> str:
-    if word.endswith("eed"):
+    if _ends(word, "eed"):
         return word[:-1] if _measure(word[:-3]) > 0 else word
     for ending in ("ed", "ing"):
         if word.endswith(ending) and _has_vowel(word[: -len(ending)]):
@@ -76,7 +76,7 @@ def _without_past(word: str) -> str:
 
 def _mended(word: str) -> str:
     """What is left when *-ed* or *-ing* is gone, written as it was before that came."""
-    if word.endswith(("at", "bl", "iz")):
+    if _ends(word, "at", "bl", "iz"):
         return word + "e"
     if len(word) > 1 and word[-1] == word[-2] and word[-1] not in "aeioulsz":
         return word[:-1]
@@ -87,12 +87,17 @@ def _mended(word: str) -> str:
 
 def _replaced(word: str, rules: Rules, allows: Callable[[str], bool]) -> str:
     for ending, instead in rules:
-        if word.endswith(ending) and len(word) > len(ending):
+        if _ends(word, ending):
             left = word[: -len(ending)]
             if ending == "ion" and not left.endswith(("s", "t")):
                 return word
             return left + instead if allows(left) else word
     return word
+
+
+def _ends(word: str, *endings: str) -> bool:
+    """With one of them behind something else."""
+    return any(len(word) > len(ending) and word.endswith(ending) for ending in endings)
 
 
 def _vowels(word: str) -> list[bool]:

@@ -113,7 +113,11 @@ NEEDED = {"fallback": ("base_url",), "price": ("prompt", "completion")}
 _GLOBAL = {
     **_ENDPOINT,
     "probe": Spec(bool, "ask the endpoint how it counts and how large its window is", True),
-    "database": Spec(str, "SQLite file or postgresql:// URL that keeps the chats", secret=True),
+    "database": Spec(
+        str,
+        "SQLite file, or postgresql:// URL, that keeps the chats; the latter the index too",
+        secret=True,
+    ),
     "chat_ttl_days": Spec(
         float, "delete chats that were not used for so many days; without it none is", low=1
     ),

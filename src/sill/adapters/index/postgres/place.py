@@ -30,6 +30,11 @@ class PostgresPlace:
     def name(self) -> str:
         return f"PostgreSQL at {self.connection.server}, schema {self._schema}"
 
+    def is_there(self) -> bool:
+        """Whether anybody has made it; nothing is made by asking."""
+        with self._looking.using():
+            return tables.are_there(self._looking, self._schema)
+
     def using(self) -> AbstractContextManager[None]:
         self._make()
         return self.connection.using()
@@ -98,9 +103,11 @@ class PostgresPlace:
         if self._is_made:
             return
         looking = Hand(self.connection.url, self._schema)
-        with looking.using():
-            is_whole = tables.are_there(looking, self._schema) and vectors.is_adapted(looking)
-        looking.close()
+        try:
+            with looking.using():
+                is_whole = tables.are_there(looking, self._schema) and vectors.is_adapted(looking)
+        finally:
+            looking.close()
         if not is_whole:
             with looking.writing() as connection:
                 vectors.adapt(connection)
