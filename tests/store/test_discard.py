@@ -30,9 +30,11 @@ def test_the_database_holds_what_it_held_before(tmp_path):
         store = await open_store(path)
         chat = await store.new_chat("w")
         await say(store, chat, LONG)
+        await store.chats()  # whoever reads finds everything in its place
         before = rows(path)
         epoch = Epoch(1, None, frozenset({("turn-9", 0)}))
         turn = await store.begin(chat, opening(LONG, LONG * 2, epoch=epoch))
+        await store.chats()
         during = rows(path)
         await store.record_request(turn, CERTIFICATE, body(LONG, LONG * 3))
         await store.checkpoint(turn, "half an answer " * 40)

@@ -22,6 +22,7 @@ def test_a_turn_that_the_index_was_not_told_of_is_found_by_the_next_process(tmp_
     async def check():
         one, two = await open_store(path), await open_store(path)
         turn = await say(one, await one.new_chat("w"), "harbour")
+        await one.chats()  # puts the turn in its place
         waiting = rows(path, "SELECT COUNT(*) FROM unindexed")
         found = [hit.turn for hit in await two.search("harbour")]
         left = rows(path, "SELECT COUNT(*) FROM unindexed")

@@ -59,6 +59,19 @@ async def place(transaction: Transaction, chat: str) -> Place:
     return Place(*row)
 
 
+async def place_of(transaction: Transaction, key: int) -> Place:
+    """Of a chat whose lease was taken."""
+    row = await transaction.row(
+        "SELECT chats.used, chats.turns, chats.head, last.depth FROM chats"
+        " LEFT JOIN turns AS last ON last.key = chats.head WHERE chats.key = ? AND chats.owner = ?",
+        key,
+        transaction.owner,
+    )
+    assert row is not None
+    used, turns, head, depth = row
+    return Place(key, used, turns, head, depth, None, None, is_open=False)
+
+
 def missing(chat: str) -> UsageError:
     return UsageError(f"there is no chat {chat}", hint="`sill chats list` shows them")
 

@@ -30,8 +30,7 @@ from .splice import SHORT, deflate, inflate
 PLAIN, ZLIB, DEFLATED = 0, 1, 2
 
 
-def dumps(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"))
+dumps = json.JSONEncoder(separators=(",", ":")).encode
 
 
 # --- Bytes ---------------------------------------------------------------------------------------

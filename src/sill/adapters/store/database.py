@@ -6,7 +6,10 @@ a thread, because its transaction never has to wait for anything. So every query
 
 from asyncio import Future
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from .loose import Loose
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -53,20 +56,40 @@ class Database(Protocol):
     @property
     def owner(self) -> str: ...
 
+    @property
+    def loose(self) -> "Loose | None":
+        """Where what turns say may be laid down first; None where it is put in its place at once."""
+        ...
+
     async def read(self, script: Script[T]) -> T:
         """The script's answer from one consistent state."""
         ...
 
-    async def write(self, script: Script[T], *, lasting: bool = True, short: bool = False) -> T:
+    async def write(
+        self,
+        script: Script[T],
+        *,
+        lasting: bool = True,
+        short: bool = False,
+        loosely: bool = False,
+    ) -> T:
         """The script's answer once its transaction is committed.
 
         ``lasting``: on the disk itself before this returns. Otherwise a crash of the process loses
         nothing, and a power cut at most what was written in the last moments. ``short``: it takes a fraction
-        of a millisecond, and may be done where it is asked for.
+        of a millisecond, and may be done where it is asked for. ``loosely``: it asks for nothing that turns say,
+        which may lie loose meanwhile.
         """
         ...
 
-    def start(self, script: Script[T], *, lasting: bool = True, short: bool = False) -> "Future[T]":
+    def start(
+        self,
+        script: Script[T],
+        *,
+        lasting: bool = True,
+        short: bool = False,
+        loosely: bool = False,
+    ) -> "Future[T]":
         """The same, begun at once; it goes on when nobody waits for it any more."""
         ...
 

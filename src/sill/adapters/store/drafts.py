@@ -1,14 +1,29 @@
 """What is worked out before a transaction begins, so that it holds the database for as short as it can."""
 
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import TypeVar
 
 from ...core.certificate import Certificate
 from ...core.messages import Epoch, Message
-from ...ports import Opening, SoFar
+from ...ports import Closing, Opening, SoFar
 from . import codec, contents, recorder
 from .frames import Frame
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+REMEMBERED_CHATS = 8
+
+
+def remember(known: OrderedDict[K, V], chat: K, what: V) -> None:
+    """Of the chats that were used last."""
+    known[chat] = what
+    known.move_to_end(chat)
+    while len(known) > REMEMBERED_CHATS:
+        known.popitem(last=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +53,7 @@ class Draft:
     recording: recorder.Recording
     recent: Recent
     texts: dict[bytes, contents.Content]  # all that may be new
+    started: int | None = None  # else when it is written
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +84,7 @@ def further(certificate: Certificate, request: bytes, recent: Recent, so_far: So
     )
 
 
-def draft(turn: str, opening: Opening, recent: Recent) -> Draft:
+def draft(turn: str, opening: Opening, recent: Recent, started: int | None = None) -> Draft:
     texts = [*(message.text for message in opening.messages), *recent.said]
     recording = recorder.record(opening.request, texts, recent.recording)
     return Draft(
@@ -83,6 +99,7 @@ def draft(turn: str, opening: Opening, recent: Recent) -> Draft:
                 *epoch_bodies(opening.epoch),
             ]
         ),
+        started,
     )
 
 
@@ -106,6 +123,17 @@ def reference_bodies(references: str) -> list[bytes]:
 
 def message_texts(messages: Sequence[Message]) -> dict[bytes, contents.Content]:
     return contents.prepared(codec.as_bytes(message.text) for message in messages)
+
+
+def closing_texts(closing: Closing, known: int = 0) -> dict[bytes, contents.Content]:
+    """All that may be new, where the first ``known`` messages are not."""
+    return contents.prepared(
+        [
+            *(codec.as_bytes(message.text) for message in closing.messages[known:]),
+            *([] if closing.epoch is None else epoch_bodies(closing.epoch)),
+            *reference_bodies(closing.references),
+        ]
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ class _Bench:
 
     path: Path
     connect: Connect
+    undone: Callable[[], None]
     jobs: "SimpleQueue[Job | None]" = field(default_factory=SimpleQueue)
     connection: sqlite3.Connection | None = None
     log: int | None = None
@@ -178,8 +179,11 @@ class _Bench:
 class Lane:
     """Belongs to the event loop that uses it."""
 
-    def __init__(self, path: Path, connect: Connect) -> None:
-        self._bench = _Bench(path, connect)
+    def __init__(
+        self, path: Path, connect: Connect, undone: Callable[[], None] = lambda: None
+    ) -> None:
+        """``undone`` is called after a transaction that came to nothing."""
+        self._bench = _Bench(path, connect, undone)
         self._thread: threading.Thread | None = None
 
     @property
@@ -252,6 +256,7 @@ class Lane:
                 # A full disk may have ended the transaction already.
                 with contextlib.suppress(sqlite3.Error):
                     connection.execute("ROLLBACK")
+                bench.undone()
                 raise
             if writes:
                 bench.committed()

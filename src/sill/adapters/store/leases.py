@@ -36,6 +36,7 @@ class Held:
     said: tuple[str, ...] | None = None  # and those of them that are talk
     has_partials: bool = True  # or none was ever written
     rounds: tuple[Message, ...] = ()  # that are kept behind those it began with
+    id: str = ""  # of an open turn that may not have a key yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,24 @@ async def hold_after(
     if not taken:
         raise _busy()
     return Held(0, chat, (seen.fence or 0) + 1)
+
+
+async def take_again(
+    transaction: Transaction, chat: int, fence: int, holder: str, expires: int
+) -> bool:
+    """The chat with the next number, if it was given back and nobody has had it since. Then no turn of it is open."""
+    return bool(
+        await transaction.run(
+            "UPDATE leases SET fence = ?, holder = ?, expires = ?"
+            " WHERE chat = ? AND owner = ? AND fence = ? AND expires = 0",
+            fence + 1,
+            holder,
+            expires,
+            chat,
+            transaction.owner,
+            fence,
+        )
+    )
 
 
 def _busy() -> TurnInProgress:
@@ -145,6 +164,19 @@ async def give_back(transaction: Transaction, held: Held) -> bool:
             transaction.owner,
             held.fence,
             held.turn,
+        )
+    )
+
+
+async def give_back_unseen(transaction: Transaction, held: Held) -> bool:
+    """The same without a look at the turn: it is open for as long as nobody else has had the chat."""
+    return bool(
+        await transaction.run(
+            "UPDATE leases SET expires = 0"
+            " WHERE chat = ? AND owner = ? AND fence = ? AND expires > 0",
+            held.chat,
+            transaction.owner,
+            held.fence,
         )
     )
 

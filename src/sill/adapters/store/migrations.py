@@ -84,6 +84,11 @@ def leaner(is_sqlite: bool) -> Statements:
     ]
 
 
+def loose(is_sqlite: bool) -> Statements:
+    """Turns are laid down in one row before they are put in their places."""
+    return schema.statements(schema.SQLITE_LOOSE) if is_sqlite else []
+
+
 STEPS: tuple[Callable[[bool], Statements], ...] = (
     first_tables,
     accounts,
@@ -94,6 +99,7 @@ STEPS: tuple[Callable[[bool], Statements], ...] = (
     cites,
     said,
     leaner,
+    loose,
 )
 
 APPLIED = "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)"

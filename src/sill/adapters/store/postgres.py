@@ -73,16 +73,29 @@ class PostgresDatabase:
     pool: "Pool"
     borrowed: bool = False
     has_vectors: bool = False  # pgvector is there
+    loose: None = None
 
     async def read(self, script: Script[T]) -> T:
         return await self._transact(script, reads=True)
 
-    async def write(self, script: Script[T], *, lasting: bool = True, short: bool = False) -> T:
+    async def write(
+        self,
+        script: Script[T],
+        *,
+        lasting: bool = True,
+        short: bool = False,
+        loosely: bool = False,
+    ) -> T:
         """Every commit is lasting here."""
         return await self._transact(script, reads=False)
 
     def start(
-        self, script: Script[T], *, lasting: bool = True, short: bool = False
+        self,
+        script: Script[T],
+        *,
+        lasting: bool = True,
+        short: bool = False,
+        loosely: bool = False,
     ) -> "asyncio.Future[T]":
         return asyncio.ensure_future(self.write(script, lasting=lasting))
 

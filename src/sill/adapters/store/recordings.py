@@ -152,6 +152,17 @@ async def recent(transaction: Transaction, chat: int) -> Recent:
     return Recent(chat, recording, keys, recipe, ends, plan)
 
 
+async def body_of(transaction: Transaction, key: int) -> bytes:
+    """A request as it was sent."""
+    row = await transaction.row(
+        "SELECT hash FROM requests WHERE key = ? AND owner = ?", key, transaction.owner
+    )
+    assert row is not None
+    recipe = await Frames(transaction, "requests", "recipe").get(key)
+    recording, _ = await _read(transaction, row[0], recipe)
+    return recording.body
+
+
 async def _read(
     transaction: Transaction, hash: bytes, recipe: Frame
 ) -> tuple[recorder.Recording, dict[bytes, int]]:

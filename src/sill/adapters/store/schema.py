@@ -190,6 +190,16 @@ CREATE TABLE unindexed (turn INTEGER PRIMARY KEY);
 INSERT INTO unindexed SELECT key FROM turns WHERE status <> 'open'
 """
 
+# Turns that are not in their places yet, as ``loose`` writes them. A request begins with ``start`` bytes of the request
+# ``number`` of the turn ``base``.
+SQLITE_LOOSE = """
+CREATE TABLE loose (
+  key INTEGER PRIMARY KEY, owner TEXT NOT NULL, chat INTEGER NOT NULL REFERENCES chats (key),
+  fence INTEGER NOT NULL, turn TEXT NOT NULL, said BLOB NOT NULL,
+  base TEXT, number INTEGER, start INTEGER, request BLOB
+)
+"""
+
 # Words are found by turn. SQLite keeps the index alone, because the texts are stored already.
 SQLITE_WORDS = """
 CREATE VIRTUAL TABLE words USING fts5 (

@@ -121,7 +121,7 @@ class Shelf:
         id = new_id()
         # What has gone against a cap is a sum over many rows.
         over = await self._database.write(
-            lambda t: ledger.begin(t, id, attempt, caps), short=not caps
+            lambda t: ledger.begin(t, id, attempt, caps), short=not caps, loosely=True
         )
         return over or id
 
@@ -130,7 +130,10 @@ class Shelf:
 
     async def settle_attempt(self, attempt: str, settlement: Settlement) -> None:
         await self._database.write(
-            lambda t: ledger.settle(t, attempt, settlement), lasting=False, short=True
+            lambda t: ledger.settle(t, attempt, settlement),
+            lasting=False,
+            short=True,
+            loosely=True,
         )
 
     async def attempts(
@@ -183,4 +186,6 @@ class Shelf:
         return await self._database.read(lambda t: counts.known(t, tokenizer, fingerprints))
 
     async def remember_counts(self, tokenizer: str, counted: Mapping[Fingerprint, int]) -> None:
-        await self._database.write(lambda t: counts.remember(t, tokenizer, counted), lasting=False)
+        await self._database.write(
+            lambda t: counts.remember(t, tokenizer, counted), lasting=False, loosely=True
+        )

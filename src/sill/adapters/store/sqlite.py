@@ -13,10 +13,12 @@ from ...errors import StoreError
 from . import migrations, words
 from .database import Row, Script
 from .lanes import BUSY_MS, Lane
+from .loose import Loose
 
 T = TypeVar("T")
 
 SYNC_AFTER = 0.05  # seconds until a write that was not lasting is put on the disk
+READ_TRIES = 3  # while others lay down more and more
 
 
 @dataclass(slots=True)
@@ -54,34 +56,100 @@ def finished(script: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("a script waited for something other than its transaction")
 
 
+def put_away(loose: Loose, connection: sqlite3.Connection) -> None:
+    """Whatever lies loose in the database is in its place."""
+    everybodys = SqliteTransaction(connection, owner="")
+    finished(loose.put_away(everybodys, lambda owner: SqliteTransaction(connection, owner)))
+
+
+async def _nothing(transaction: object) -> None:
+    """For what happens before a script."""
+
+
 @dataclass(slots=True)
 class SqliteDatabase:
     """Open with ``open_sqlite``."""
 
     path: Path
     owner: str
+    loose: Loose
     _writer: Lane
     _reader: Lane
     _timers: list[asyncio.TimerHandle]
     borrowed: bool = False
 
     async def read(self, script: Script[T]) -> T:
-        return await self._reader.read(self._of(script))
+        for _ in range(READ_TRIES):
+            answers = await self._reader.read(self._if_nothing_is_loose(script))
+            if answers:
+                return answers[0]
+            try:
+                await self.write(_nothing, lasting=False)
+            except StoreError:
+                # The disk is full, or may only be read.
+                return await self._reader.start(self._of_copy(script), alone=True)
+        return await self.write(script, lasting=False)
 
-    async def write(self, script: Script[T], *, lasting: bool = True, short: bool = False) -> T:
-        return await self.start(script, lasting=lasting, short=short)
+    async def write(
+        self,
+        script: Script[T],
+        *,
+        lasting: bool = True,
+        short: bool = False,
+        loosely: bool = False,
+    ) -> T:
+        return await self.start(script, lasting=lasting, short=short, loosely=loosely)
 
     def start(
-        self, script: Script[T], *, lasting: bool = True, short: bool = False
+        self,
+        script: Script[T],
+        *,
+        lasting: bool = True,
+        short: bool = False,
+        loosely: bool = False,
     ) -> asyncio.Future[T]:
-        if not lasting and not self._timers:
+        if (loosely or not lasting) and not self._timers:
             self._sync_after(SYNC_AFTER)
-        return self._writer.write(self._of(script), lasting=lasting, short=short)
+        if loosely:
+            return self._writer.write(self._of(script), lasting=lasting, short=short)
+        # Whatever has to be put away first may be much.
+        short = short and not self.loose.is_waiting
+        return self._writer.write(self._of_all(script), lasting=lasting, short=short)
 
     def _of(self, script: Script[T]) -> Callable[[sqlite3.Connection], T]:
         def work(connection: sqlite3.Connection) -> T:
             running = script(SqliteTransaction(connection, self.owner))
             return finished(cast(Coroutine[Any, Any, T], running))
+
+        return work
+
+    def _of_all(self, script: Script[T]) -> Callable[[sqlite3.Connection], T]:
+        """With everything in its place."""
+
+        def work(connection: sqlite3.Connection) -> T:
+            put_away(self.loose, connection)
+            return self._of(script)(connection)
+
+        return work
+
+    def _if_nothing_is_loose(self, script: Script[T]) -> Callable[[sqlite3.Connection], list[T]]:
+        """The answer, or nothing if that could depend on what is not in its place yet."""
+
+        def work(connection: sqlite3.Connection) -> list[T]:
+            if connection.execute("SELECT 1 FROM loose LIMIT 1").fetchone():
+                return []
+            return [self._of(script)(connection)]
+
+        return work
+
+    def _of_copy(self, script: Script[T]) -> Callable[[sqlite3.Connection], T]:
+        """Of a database that cannot be written, read as if it could be."""
+
+        def work(connection: sqlite3.Connection) -> T:
+            with contextlib.closing(_connected(":memory:")) as copy:
+                connection.backup(copy)
+                put_away(Loose(), copy)
+                return self._of(script)(copy)
 
         return work
 
@@ -97,17 +165,17 @@ class SqliteDatabase:
     def _sync_if_due(self) -> None:
         self._timers.clear()
         age = self._writer.unsynced_for
-        if age is None:
+        if age is None and not self.loose.is_waiting:
             return
-        if age < SYNC_AFTER:
+        if age is not None and age < SYNC_AFTER:
             self._sync_after(SYNC_AFTER - age)
         else:
             # Nobody waits for it; the next lasting commit says what is wrong with the disk.
             self._settle().add_done_callback(lambda done: done.cancelled() or done.exception())
 
     def _settle(self) -> asyncio.Future[None]:
-        """The index of words knows every finished turn, and all of it is on the disk."""
-        self._writer.write(self._of(words.catch_up), lasting=False, short=False)
+        """All is in its place, the index of words knows every finished turn, and all of it is on the disk."""
+        self._writer.write(self._of_all(words.catch_up), lasting=False, short=False)
         return self._writer.sync()
 
     async def call(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -133,7 +201,7 @@ class SqliteDatabase:
         for timer in self._timers:
             timer.cancel()
         self._timers.clear()
-        if self._writer.unsynced_for is not None:
+        if self.loose.is_waiting or self._writer.unsynced_for is not None:
             with contextlib.suppress(StoreError):
                 await self._settle()
         await self._reader.close()
@@ -142,9 +210,10 @@ class SqliteDatabase:
 
 async def open_sqlite(path: Path, owner: str) -> SqliteDatabase:
     """The database in its newest form; made when it is not there yet."""
-    writer = Lane(path, lambda: connect(path, writes=True))
+    loose = Loose()
+    writer = Lane(path, lambda: connect(path, writes=True), loose.forget)
     reader = Lane(path, lambda: connect(path, writes=False))
-    database = SqliteDatabase(path, owner, writer, reader, [])
+    database = SqliteDatabase(path, owner, loose, writer, reader, [])
     try:
         await database.call(migrations.bring_sqlite_up)
     except BaseException:

@@ -7,23 +7,26 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from ...core.certificate import Certificate
 from ...errors import Fenced, StoreError
 from ...ports import Closing, History, Opening, SoFar, StoredTurn
 from ...records import Recorded
-from . import chats, codec, contents, drafts, leases, reading, recordings, turns, words
+from . import chats, codec, drafts, leases, loose, reading, recordings, turns, words
 from .database import Database, Transaction
-from .drafts import Recent
+from .drafts import Recent, remember
 from .leases import Held, LeaseTimes
+from .loose import Last, Loose
 from .shelf import Shelf, new_id
 
 # Sizes, counts, ids and outcomes; never a text.
 log = logging.getLogger("sill.store")
 
+T = TypeVar("T")
+
 FLUSH_CHARACTERS = 256
 FLUSH_SECONDS = 0.75
-REMEMBERED_CHATS = 8
 
 
 @dataclass(slots=True)
@@ -54,6 +57,7 @@ class DatabaseStore(Shelf):
         super().__init__(database, times)
         self._open: dict[str, _Open] = {}
         self._recent: OrderedDict[str, Recent] = OrderedDict()
+        self._last: OrderedDict[str, Last] = OrderedDict()
         self._heart: asyncio.TimerHandle | None = None
         self._beating: asyncio.Task[None] | None = None
         self._finished = 0
@@ -94,8 +98,7 @@ class DatabaseStore(Shelf):
     async def begin(self, chat: str, opening: Opening) -> str:
         await self._finish_late(chat)
         turn = new_id()
-        held, recent = await self._begin(chat, turn, opening.begun_by(turn))
-        self._remember(chat, recent)
+        held = await self._begin(chat, turn, opening.begun_by(turn))
         self._open[turn] = _Open(chat, held, kept_at=time.monotonic())
         if self._heart is None:
             self._beat_later()
@@ -108,26 +111,61 @@ class DatabaseStore(Shelf):
         )
         return turn
 
-    async def _begin(self, chat: str, turn: str, opening: Opening) -> tuple[Held, Recent]:
+    async def _begin(self, chat: str, turn: str, opening: Opening) -> Held:
+        place = self._database.loose
+        if place is not None:
+            now = time.time_ns() // 1_000_000
+            new = loose.New(chat, turn, opening, self._holder, self._times, now)
+            return await self._begin_loosely(place, new)
         draft = drafts.draft(turn, opening, await self._recall(chat))
         writing = self._database.start(
             lambda t: turns.begin(t, chat, draft, self._holder, self._times), short=True
         )
         try:
+            held, recent = await self._begun(writing)
+        except turns.Outdated:
+            del self._recent[chat]
+            return await self._begin(chat, turn, opening)
+        remember(self._recent, chat, recent)
+        return held
+
+    async def _begin_loosely(self, place: Loose, new: loose.New) -> Held:
+        last = self._last.get(new.chat)
+        begun = None
+        if last is not None and new.opening.instead_of is None:
+            with contextlib.suppress(turns.Outdated):
+                begun = await self._begun(
+                    self._database.start(
+                        lambda t: loose.begin_next(t, new, last), short=True, loosely=True
+                    )
+                )
+        if begun is None:
+            begun = await self._begun(
+                self._database.start(lambda t: loose.begin(t, new, last), short=True)
+            )
+        held, now_last = begun
+        place.begun(new.turn)
+        remember(self._last, new.chat, now_last)
+        return held
+
+    async def _begun(self, writing: "asyncio.Future[tuple[Held, T]]") -> tuple[Held, T]:
+        if writing.done():
+            return writing.result()
+        try:
             return await asyncio.shield(writing)
         except asyncio.CancelledError:
             await self._give_up(writing)
             raise
-        except turns.Outdated:
-            del self._recent[chat]
-            return await self._begin(chat, turn, opening)
 
-    async def _give_up(self, writing: "asyncio.Future[tuple[Held, Recent]]") -> None:
+    async def _give_up(self, writing: "asyncio.Future[tuple[Held, T]]") -> None:
         """Nobody will ever hear of the turn: it must not stay open."""
         with contextlib.suppress(Exception):
             held, _ = await writing
             closing = Closing("cancelled", (), "stopped before the model was called")
-            await self._database.write(lambda t: turns.finish(t, held, closing, {}))
+            if self._database.loose is not None:
+                await self._database.write(lambda t: loose.finish(t, held, closing))
+            else:
+                await self._database.write(lambda t: turns.finish(t, held, closing, {}))
 
     async def checkpoint(self, turn: str, partial: str) -> None:
         """May be called with every piece: written when 256 characters or 0.75 s have come together."""
@@ -165,28 +203,42 @@ class DatabaseStore(Shelf):
     ) -> None:
         state = self._held(turn)
         so_far = so_far or SoFar(state.held.rounds)
-        recent = await self._recall(state.chat)
-        further = drafts.further(certificate, request, recent, so_far)
         held = state.held
         if so_far.rounds != held.rounds:
             # What was said so far stands in the rounds; no late checkpoint may say it again.
             state.hush()
+        await self._record(state.chat, held, loose.Sent(certificate, request, so_far))
+        state.held = replace(state.held, rounds=so_far.rounds)
+
+    async def _record(self, chat: str, held: Held, sent: loose.Sent) -> None:
+        place = self._database.loose
+        if place is not None:
+            number = await self._database.write(
+                lambda t: place.record_request(t, held, sent), lasting=False, short=True
+            )
+            if (last := self._last.get(chat)) is not None:
+                self._last[chat] = replace(last, number=number, body=sent.request)
+            return
+        recent = await self._recall(chat)
+        further = drafts.further(sent.certificate, sent.request, recent, sent.so_far)
         recent = await self._database.write(
             lambda t: turns.record_request(t, held, further), lasting=False, short=True
         )
-        state.held = replace(state.held, rounds=so_far.rounds)
-        self._remember(state.chat, recent)
+        remember(self._recent, chat, recent)
 
     async def finish(self, turn: str, closing: Closing) -> None:
         """Should the disk be full, the answer is kept in memory and written before the chat's next turn."""
         state = self._held(turn)
-        known = turns.common(state.held.rounds, closing.messages)
-        texts = drafts.message_texts(closing.messages[known:])
-        if closing.epoch is not None:
-            texts |= contents.prepared(drafts.epoch_bodies(closing.epoch))
-        texts |= contents.prepared(drafts.reference_bodies(closing.references))
-        state.end = lambda t: turns.finish(t, state.held, closing, texts)
-        await self._end(turn, state)
+        if self._database.loose is not None:
+            state.end = lambda t: loose.finish(t, state.held, closing)
+        else:
+            known = turns.common(state.held.rounds, closing.messages)
+            texts = drafts.closing_texts(closing, known)
+            state.end = lambda t: turns.finish(t, state.held, closing, texts)
+        last = self._last.pop(state.chat, None)
+        await self._end(turn, state, loosely=True)
+        if last is not None and last.fence == state.held.fence:
+            remember(self._last, state.chat, last)
         self._finished += 1
         if self._finished % words.MOST_WAITING == 0:
             # Nobody waits for it, and the next search does it as well.
@@ -198,23 +250,28 @@ class DatabaseStore(Shelf):
 
     async def discard(self, turn: str) -> None:
         state = self._held(turn)
-        state.end = lambda t: turns.discard(t, state.held)
+        place = self._database.loose
+        discard = turns.discard if place is None else place.discard
+        state.end = lambda t: discard(t, state.held)
         # The next request must not be kept against one that is gone.
         self._recent.pop(state.chat, None)
+        self._last.pop(state.chat, None)
         await self._end(turn, state)
         log.debug("discarded turn=%s", turn)
 
-    async def _end(self, turn: str, state: _Open) -> None:
+    async def _end(self, turn: str, state: _Open, *, loosely: bool = False) -> None:
         end = state.end
         assert end is not None
         state.hush()
         try:
-            keys = await self._database.write(end, lasting=False, short=True)
+            keys = await self._database.write(end, lasting=False, short=True, loosely=loosely)
         except Fenced:
             log.warning("fenced out turn=%s fence=%d", turn, state.held.fence)
             self._let_go(turn)
             raise
         self._let_go(turn)
+        if self._database.loose is not None:
+            self._database.loose.ended(turn)
         # The next request will hold what was just said: no need to look that up.
         if keys and (recent := self._recent.get(state.chat)) is not None:
             said = tuple(map(codec.as_text, keys))
@@ -257,7 +314,9 @@ class DatabaseStore(Shelf):
             self._beat_later()
 
     async def _renew(self, held: Held) -> None:
-        await self._database.write(lambda t: leases.renew(t, held, self._times), lasting=False)
+        await self._database.write(
+            lambda t: leases.renew(t, held, self._times), lasting=False, loosely=True
+        )
 
     async def _recall(self, chat: str) -> Recent:
         if chat not in self._recent:
@@ -265,14 +324,8 @@ class DatabaseStore(Shelf):
             async def script(transaction: Transaction) -> Recent:
                 return await recordings.recent(transaction, await chats.key_of(transaction, chat))
 
-            self._remember(chat, await self._database.read(script))
+            remember(self._recent, chat, await self._database.read(script))
         return self._recent[chat]
-
-    def _remember(self, chat: str, recent: Recent) -> None:
-        self._recent[chat] = recent
-        self._recent.move_to_end(chat)
-        while len(self._recent) > REMEMBERED_CHATS:
-            self._recent.popitem(last=False)
 
     def as_owner(self, owner: str) -> "DatabaseStore":
         """Somebody else's chats in the same database; closing this one closes both."""

@@ -15,7 +15,7 @@ from .leases import Held, LeaseTimes
 
 
 class Outdated(Exception):
-    """What is remembered of the chat is of an earlier one with the same id."""
+    """What is remembered of the chat does not hold any more."""
 
 
 async def begin(
@@ -29,6 +29,13 @@ async def begin(
         raise Outdated
     if place.is_open:
         await interrupt(transaction, free.chat)
+    return await put_begun(transaction, free, draft, place)
+
+
+async def put_begun(
+    transaction: Transaction, free: Held, draft: Draft, place: Place
+) -> tuple[Held, Recent]:
+    """The same in a chat that is this process's, or was when the turn was begun."""
     keys = await contents.keep(transaction, free, draft.texts)
     turn, plan = await insert_turn(transaction, free, draft, keys, place)
     messages = draft.opening.messages
@@ -47,20 +54,21 @@ async def insert_turn(
     """The turn's key, and its plan for later ones to be kept against."""
     opening = draft.opening
     await transaction.run(
-        f"UPDATE chats SET turns = ?, used = {transaction.now} WHERE key = ? AND owner = ?",
+        f"UPDATE chats SET turns = ?, used = COALESCE(?, {transaction.now}) WHERE key = ? AND owner = ?",
         place.turns + 1,
+        draft.started,
         held.chat,
         transaction.owner,
     )
     head, depth = place.head, place.depth
     if opening.instead_of is not None:
-        head, depth = await _parent_of(transaction, held.chat, opening.instead_of)
+        head, depth = await parent_of(transaction, held.chat, opening.instead_of)
     plan = codec.as_bytes(opening.plan)
     frame, packed_plan = packed(plan, draft.recent.plan)
     key = await transaction.insert(
         "INSERT INTO turns (owner, id, chat, sequence, parent, depth, status, fence, started, epoch,"
         " model, endpoint, certificate, frame, plan)"
-        f" VALUES (?, ?, ?, ?, ?, ?, 'open', ?, {transaction.now}, ?, ?, ?, ?, ?, ?)",
+        f" VALUES (?, ?, ?, ?, ?, ?, 'open', ?, COALESCE(?, {transaction.now}), ?, ?, ?, ?, ?, ?)",
         transaction.owner,
         draft.turn,
         held.chat,
@@ -68,6 +76,7 @@ async def insert_turn(
         head,
         0 if depth is None else depth + 1,
         held.fence,
+        draft.started,
         next((keys[body] for body in epoch_bodies(opening.epoch)), None),
         opening.model,
         opening.endpoint,
@@ -79,7 +88,7 @@ async def insert_turn(
     return key, framed(key, plan, frame)
 
 
-async def _parent_of(
+async def parent_of(
     transaction: Transaction, chat: int, turn: str
 ) -> tuple[int | None, int | None]:
     """What the turn continued, and how deep that is."""
@@ -128,12 +137,24 @@ async def insert_messages(
 # --- While it is open ----------------------------------------------------------------------------
 
 
-async def _check(transaction: Transaction, held: Held) -> None:
+async def _check(transaction: Transaction, held: Held) -> Held:
+    """With its key, if it was begun without one."""
+    if not held.turn:
+        key = await key_of(transaction, held.id)
+        held = replace(held, turn=0 if key is None else key)
     if not await leases.is_held(transaction, held):
-        raise _closed_meanwhile()
+        raise closed_meanwhile()
+    return held
 
 
-def _closed_meanwhile() -> Fenced:
+async def key_of(transaction: Transaction, turn: str) -> int | None:
+    row = await transaction.row(
+        "SELECT key FROM turns WHERE owner = ? AND id = ?", transaction.owner, turn
+    )
+    return None if row is None else row[0]
+
+
+def closed_meanwhile() -> Fenced:
     return Fenced(
         "this turn was closed by somebody else meanwhile", hint="what had arrived is kept"
     )
@@ -141,7 +162,7 @@ def _closed_meanwhile() -> Fenced:
 
 async def append_partial(transaction: Transaction, held: Held, start: int, text: str) -> None:
     """``text`` follows the ``start`` characters that are kept already; 0 begins anew."""
-    await _check(transaction, held)
+    held = await _check(transaction, held)
     if start == 0:
         await transaction.run("DELETE FROM partials WHERE turn = ?", held.turn)
     await transaction.run(
@@ -155,7 +176,7 @@ async def append_partial(transaction: Transaction, held: Held, start: int, text:
 
 async def record_request(transaction: Transaction, held: Held, further: Further) -> Recent:
     """The request, and the turn's rounds so far; of words only those that follow them are partial."""
-    await _check(transaction, held)
+    held = await _check(transaction, held)
     keys = await contents.keep(transaction, held, further.texts)
     if further.so_far.rounds != held.rounds:
         await _insert_rounds(transaction, held, further.so_far.rounds, keys)
@@ -199,7 +220,17 @@ async def finish(
 ) -> dict[bytes, int]:
     """The keys of the texts it ended with."""
     if not await leases.give_back(transaction, held):
-        raise _closed_meanwhile()
+        raise closed_meanwhile()
+    return await put_finished(transaction, held, closing, texts)
+
+
+async def put_finished(
+    transaction: Transaction,
+    held: Held,
+    closing: Closing,
+    texts: Mapping[bytes, contents.Content],
+) -> dict[bytes, int]:
+    """The same for a turn whose chat was given back."""
     keys = await contents.keep(transaction, held, texts)
     await _insert_rounds(transaction, held, closing.messages, keys)
     if closing.epoch is not None:
@@ -244,7 +275,7 @@ async def _close(
 
 async def discard(transaction: Transaction, held: Held) -> None:
     """The chat as it was before the open turn was begun."""
-    await _check(transaction, held)
+    held = await _check(transaction, held)
     await recordings.forget(transaction, [held.turn])
     for table in ("messages", "partials"):
         await transaction.run(
