@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sill.adapters.local.supervise import LocalServer
-from tests.models.fault_provider import FaultProvider, answer, ok
+from tests.models.fault_provider import FaultProvider, Hang, answer, head, ok, said
 
 from .conftest import Home
 from .terminal import Terminal, start
@@ -284,6 +284,33 @@ def _uses_more_than(least: int, terminal: Terminal) -> None:
         return int(shown[0].replace(",", "")) if shown else 0
 
     terminal.until(lambda: used() > least, f"more than {least} tokens")
+
+
+@pytest.mark.slow
+def test_a_chat_that_is_gone_on_with_says_which_and_how_it_was_left(home: Home) -> None:
+    half = [head(), said("Half of"), Hang()]
+    with FaultProvider(half, routes=ChatAlone(all=[])) as provider:
+        settings = {
+            "OPENAI_BASE_URL": f"{provider.url}/v1",
+            "SILL_MODEL": "m",
+            "SILL_TOKENIZER": "o200k_base",
+            "SILL_WINDOW": "8192",
+        }
+        terminal = start(home, **settings)
+        try:
+            terminal.prompted().sees("tokens (exact)")
+            terminal.ask("A sentence of mine.").sees("Half of").press("\x03").sees("is kept")
+            terminal.prompted(2).press(":quit\r").ended()
+        finally:
+            close(terminal)
+        again = start(home, "chat", "-c", **settings)
+        try:
+            again.sees("going on with “A sentence of mine.”; its last answer was stopped")
+            again.press(":quit\r")
+
+            assert again.ended() == 0
+        finally:
+            close(again)
 
 
 @pytest.mark.slow

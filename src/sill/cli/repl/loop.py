@@ -5,14 +5,23 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ...errors import SillError
-from ..screen import is_styled, say, tell
+from ..screen import is_styled, one_line, say, tell
 from .keyboard import interrupts
 from .session import Given, Session
 from .table import Unknown, commands, is_command, look_up, parse
 
 if TYPE_CHECKING:
+    from ...ports import Store
     from .plain_prompt import PlainPrompt
     from .prompt import Prompt
+
+_ENDED: dict[str, str] = {
+    "open": "begun elsewhere",
+    "partial": "cut off",
+    "failed": "not given",
+    "cancelled": "stopped",
+    "interrupted": "interrupted",
+}
 
 
 async def handle(session: Session, text: str) -> None:
@@ -99,6 +108,18 @@ def _prompt(session: Session) -> "Prompt | PlainPrompt":
     return PlainPrompt(session)
 
 
+async def _resumed(store: "Store", chat: str) -> str:
+    """Which chat it is, and how it was left."""
+    from ..chats import first_words
+
+    info, turns = await store.chat(chat), await store.turns(chat, limit=1)
+    title = "" if info is None else info.title or await first_words(store, info)
+    name = one_line(title, 60)
+    words = f"going on with “{name}”" if name else "going on with the last chat"
+    status = turns[-1].status if turns else "complete"
+    return words if status == "complete" else f"{words}; its last answer was {_ENDED[status]}"
+
+
 async def _open(session: Session, prompt: "Prompt | PlainPrompt") -> None:
     """Behind the prompt: the model, and the names that completion offers."""
     from .known import note_names
@@ -107,7 +128,10 @@ async def _open(session: Session, prompt: "Prompt | PlainPrompt") -> None:
     try:
         # The folder is looked at meanwhile; a large one does not keep the model waiting.
         names = asyncio.to_thread(note_names, session.folder)
+        goes_on = session.go_on
         app, _ = await asyncio.gather(session.app(), names)
+        if goes_on and session.chat is not None:
+            prompt.tell(await _resumed(app.store, session.chat))
         await session.refresh_meter()
         prompt.redraw()
         session.models = await endpoint_models(session, app)
