@@ -1,5 +1,6 @@
 """The real program in a pseudo-terminal, and what a person would see of it."""
 
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -65,7 +66,7 @@ class Terminal:
         return self.until(
             lambda: (
                 sum(line.startswith("›") for line in self.everything) >= times
-                and self.lowest.startswith(" ")
+                and re.match(r" \S.* · ", self.lowest) is not None  # the status line
             ),
             f"prompt number {times}",
         )
