@@ -96,6 +96,35 @@ def test_ascii_texts_need_no_server(llama3_server):
     assert with_counters(llama3_server, work) == Counts((2, 0), "exact")
 
 
+class Listening:
+    """The server's counter, and what it was asked for."""
+
+    def __init__(self, counter):
+        self.tokenizer = counter.tokenizer
+        self._counter = counter
+        self.asked = []
+
+    async def count(self, texts):
+        self.asked += texts
+        return await self._counter.count(texts)
+
+
+def test_of_a_large_text_only_blocks_with_other_letters_go_to_the_server(llama3_server):
+    code = "\n".join(code_texts()[:20]).encode("ascii", "ignore").decode()[:30_000]
+    text = f"{code[:9_000]} naïve {code[9_000:]} 東京"
+
+    async def work(first, asking):
+        server = Listening(asking)
+        counts = await LocalFirst(server, first._plain, cuts=True).count([text, "hi", "é"])
+        return counts, await asking.count([text, "hi", "é"]), server.asked
+
+    counts, alone, asked = with_counters(llama3_server, work)
+
+    assert counts == alone
+    assert not any(piece.isascii() and "<" not in piece for piece in asked)
+    assert sum(map(len, asked)) < len(text) // 4
+
+
 def test_a_twin_must_give_the_same_tokens():
     tokens = vocabulary("llama3").encode(SAMPLE)
 

@@ -7,7 +7,7 @@ import random
 import httpx
 import pytest
 
-from sill.adapters.tokens import Endpoint, Probes, counter_for
+from sill.adapters.tokens import Endpoint, Probes, counter_for, llamacpp
 from sill.core.certificate import Counts
 from sill.core.messages import ToolCall
 from sill.core.request import ChatRequest, WireMessage
@@ -97,18 +97,36 @@ def test_a_batch_is_counted_in_one_call(tiny_server):
     assert together == alone
 
 
-def test_blocks_of_a_large_text_add_up_at_the_server(tiny_server):
+def test_edits_of_a_large_text_are_counted_exactly_at_the_server(tiny_server):
     text = "".join(hard_texts(200, seed=14))
 
     async def compare():
+        rng, new, wrong = random.Random(17), text, []
         async with opened(tiny_server) as (_, chosen):
             assert chosen.cuts
             remembered = Remembered(chosen.counter, cuts=True)
-            return await remembered.count([text]), await chosen.counter.count([text])
+            await remembered.count([new])
+            for _ in range(12):
+                at = rng.randrange(len(new))
+                new = new[:at] + rng.choice(("\nnew line\n", " ", "é", "東京")) + new[at + 3 :]
+                if await remembered.count([new]) != await chosen.counter.count([new]):
+                    wrong.append(new)
+        return wrong
 
-    by_blocks, whole = asyncio.run(compare())
+    assert asyncio.run(compare()) == []
 
-    assert by_blocks == whole
+
+def test_a_very_large_text_is_counted_in_several_calls_and_the_same(tiny_server, monkeypatch):
+    texts = ["".join(hard_texts(60, seed=18)), "short", "", "two words"]
+
+    async def counts():
+        async with opened(tiny_server) as (_, chosen):
+            return await chosen.counter.count(texts)
+
+    whole = asyncio.run(counts())
+    monkeypatch.setattr(llamacpp, "BATCH", 500)
+
+    assert asyncio.run(counts()) == whole
 
 
 class Older(httpx.AsyncBaseTransport):

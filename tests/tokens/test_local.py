@@ -172,6 +172,20 @@ def test_nobody_waits_for_a_count_that_does_not_come(count, expected):
     assert asyncio.run(run()) == Counts(expected, "bound")
 
 
+@pytest.mark.parametrize(
+    "model, ratio, expected",
+    [
+        pytest.param("gpt-5", 1.0, True, id="a proved vocabulary"),
+        pytest.param("hermes-3-8b", 1.0, True, id="guessed, but proved"),
+        pytest.param("hermes-3-8b", 1.1, False, id="scaled, so rounded up"),
+        pytest.param("qwen3-8b", 1.0, False, id="not proved"),
+        pytest.param("claude-sonnet-4-5", 1.0, False, id="only alike"),
+    ],
+)
+def test_whose_counts_add_up_at_cuts(model, ratio, expected):
+    assert local_module.local_counter(family_of(model), ratio).cuts is expected
+
+
 @pytest.mark.parametrize("vocabulary", ["o200k_base", "tekken"])
 def test_what_is_too_long_to_count_in_time_is_bounded_by_its_bytes(vocabulary, monkeypatch):
     monkeypatch.setattr(local_module, "AT_ONCE", 1_000)
