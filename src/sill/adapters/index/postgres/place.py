@@ -57,10 +57,12 @@ class PostgresPlace:
             except StoreError as error:
                 if not is_damage(error):
                     raise
-                self._is_made = False
+                self.rebuild()
                 return self._refreshed(root, found, progress)
 
     def _refreshed(self, root: Path, found: Scan, progress: Progress | None) -> Changes:
+        if not self.is_there():
+            self._is_made = False
         self._make()
         with self._looking.using():
             entries = self._looking.execute(ENTRIES).fetchall()
@@ -80,7 +82,8 @@ class PostgresPlace:
                 self._own += writer.written
 
     def rebuild(self) -> None:
-        with self.connection.writing() as connection:
+        # In one transaction: nobody who reads meanwhile misses a table.
+        with self._looking.writing() as connection, connection.transaction():
             tables.drop(connection, self._schema)
             tables.make(connection, self._schema)
             vectors.adapt(connection)

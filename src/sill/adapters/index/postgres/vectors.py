@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _HALF = "halfvec"
 _AT_ONCE = 1_000
+INDEXED_FROM = 10_000  # vectors; fewer are all compared, which takes no longer and misses none
 _LONGEST_INDEXED = 4_000  # dimensions; pgvector's index takes no longer vectors
 
 
@@ -89,7 +90,10 @@ def _convert(connection: "OwnConnection[Any]", extension: Extension) -> None:
 
 
 def keep(
-    connection: "OwnConnection[Any]", model: str, vectors: Iterable[tuple[int, Vector]]
+    connection: "OwnConnection[Any]",
+    model: str,
+    vectors: Iterable[tuple[int, Vector]],
+    indexed_from: int = INDEXED_FROM,
 ) -> None:
     """At length 1. Two who embed the same text at once agree."""
     extension = adapt(connection)
@@ -101,7 +105,9 @@ def keep(
             [(model, hash, v.tobytes() if extension is None else _written(v)) for hash, v in made],
         )
     if made and extension is not None and len(made[0][1]) <= _LONGEST_INDEXED:
-        _index(connection, extension, model, len(made[0][1]))
+        rows = connection.execute("SELECT count(*) FROM vectors WHERE model = %s", (model,))
+        if any(count >= indexed_from for (count,) in rows):
+            _index(connection, extension, model, len(made[0][1]))
 
 
 def _index(
@@ -133,8 +139,8 @@ class IndexedVectors:
     ) -> dict[int, float]:
         found: dict[int, float] = {}
         wanted = None if allowed is None else list(hashes_of(connection, allowed))
-        # Some vectors belong to texts that are gone: look further until there are enough.
-        for limit in (2 * count, 20 * count):
+        # Some vectors belong to texts that are gone: if too many of them are close, all are looked at.
+        for limit in (2 * count, None):
             cosines = self._closest(connection, vector, limit, wanted)
             ids = passages_with(connection, cosines)
             found = {
@@ -143,7 +149,7 @@ class IndexedVectors:
                 for id in ids.get(hash, ())
                 if allowed is None or id in allowed
             }
-            if len(found) >= count or len(cosines) < limit:
+            if len(found) >= count:
                 break
         return dict(islice(found.items(), count))
 
@@ -154,16 +160,20 @@ class IndexedVectors:
         return self._closest(connection, vector, len(wanted), wanted) if wanted else {}
 
     def _closest(
-        self, connection: Connection, vector: Vector, limit: int, among: list[int] | None
+        self, connection: Connection, vector: Vector, limit: int | None, among: list[int] | None
     ) -> dict[int, float]:
-        """Hashes with their cosine, best first. Few of many are compared each: the index would look past them."""
+        """Hashes with their cosine, best first; all of them without ``limit``.
+
+        The index is asked for a few of all; some of many are compared each, because it would look past them.
+        """
         kind = self._extension.type(len(vector))
         apart = f"vector::{kind} {self._extension.apart} ?::{kind}"
         some = "" if among is None else " AND hash = ANY(?)"
+        is_by_index = limit is not None and among is None
         rows = connection.execute(
-            f"WITH those AS {'MATERIALIZED' if some else 'NOT MATERIALIZED'}"
+            f"WITH those AS {'NOT' if is_by_index else ''} MATERIALIZED"
             f" (SELECT hash, vector FROM vectors WHERE model = ?{some})"
-            f" SELECT hash, 1 - ({apart}) FROM those ORDER BY {apart} LIMIT {int(limit)}",
+            f" SELECT hash, 1 - ({apart}) FROM those ORDER BY {apart} LIMIT {limit or 'ALL'}",
             (self.model, *([] if among is None else [among]), *[_written(vector)] * 2),
         )
         return dict(rows.fetchall())
