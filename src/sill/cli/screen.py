@@ -93,6 +93,23 @@ def columns() -> int:
     return shutil.get_terminal_size((100, 24)).columns
 
 
+def folded(text: str, width: int, indent: str = "") -> str:
+    """``text`` with its lines broken at blanks; what follows a break begins with ``indent``."""
+    from textwrap import wrap
+
+    lines = (
+        wrap(
+            line,
+            max(width, len(indent) + 1),
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for line in text.split("\n")
+    )
+    return "\n".join("\n".join(line) for line in lines)
+
+
 # --- Colours and links ----------------------------------------------------------------------------
 
 

@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 
 from sill.cli.editor import editor_command
 from sill.cli.repl.markdown import rendered
+from sill.cli.repl.saying import help as help_command
+from sill.cli.repl.session import Given, Session
 from sill.cli.repl.sources import shown, tell_sources
+from sill.cli.repl.table import commands
 from sill.cli.screen import shows_links
 from sill.core.references import Reference
 
@@ -112,3 +115,17 @@ def test_editor_command(editor, expected):
 )  # fmt: skip
 def test_links_only_where_they_are_understood(environment, expected):
     assert shows_links(environment) is expected
+
+
+@pytest.mark.parametrize("columns", [40, 50, 80, 120])
+def test_the_help_breaks_no_word_at_any_width(columns, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+
+    asyncio.run(help_command(Session(desk=None), Given("")))
+
+    printed = capsys.readouterr().out
+    words = " ".join(printed.split())
+    assert max(len(line) for line in printed.splitlines()) <= columns
+    for command in commands().values():
+        assert f":{command.name} {command.usage}".rstrip() in words
+        assert command.help in words

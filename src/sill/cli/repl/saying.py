@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable
 
 from ...errors import UsageError
-from ..screen import painted, say
+from ..screen import columns, folded, painted, say
 from .answer import show
 from .flow import flow_for
 from .keyboard import interruptible
@@ -16,6 +16,8 @@ _KEYS = """\
 Alt-Enter or \"\"\" … \"\"\" for several lines; Ctrl-R searches what you typed; Ctrl-X Ctrl-E edits it in $EDITOR.
 Ctrl-C stops an answer and keeps what came; once more, or Ctrl-D, leaves."""
 
+_LEAST = 30  # columns for what a command does, beside its name
+
 
 async def help(session: Session, given: Given) -> None:
     known = commands()
@@ -26,14 +28,18 @@ async def help(session: Session, given: Given) -> None:
         say(f":{found.name} {found.usage}".rstrip(), bold=True)
         say(f"  {found.help}")
         return
-    width = max(len(f"{c.name} {c.usage}") for c in known.values())
+    width = max(len(f"{c.name} {c.usage}") for c in known.values()) + 5
+    is_wide = columns() >= width + _LEAST
     for command in known.values():
-        name = f"{command.name} {command.usage}".rstrip()
-        print(
-            f"  {painted(':' + name, 'cyan')}{' ' * (width - len(name))}  {painted(command.help)}"
-        )
+        name = f":{command.name} {command.usage}".rstrip()
+        indent = " " * (width if is_wide else 6)
+        told = folded(indent + command.help, columns(), indent)
+        if is_wide:
+            print(f"  {painted(name, 'cyan')}{painted(told[len(name) + 2 :])}")
+        else:
+            print(f"  {painted(name, 'cyan')}\n{painted(told)}")
     say()
-    say(_KEYS, dim=True)
+    say(folded(_KEYS, columns()), dim=True)
 
 
 async def again(session: Session, given: Given) -> None:
