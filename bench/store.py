@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sill.adapters.store import open_store
+from sill.adapters.store import DatabaseStore, open_store
 from sill.adapters.store import sqlite as sqlite_adapter
 from sill.adapters.store import turns as turn_scripts
 from sill.adapters.store import words as words_index
@@ -176,11 +176,30 @@ def bare_transaction(connection: sqlite3.Connection, texts: list[str], *more: by
     return (time.perf_counter() - started) * 1000
 
 
+def exchange(words: Words, window: list[WireMessage]) -> tuple[Opening, Closing]:
+    """A turn behind those in the window."""
+    question, reply = words.text(300), words.text(1_200)
+    plan = json.dumps({"items": [words.text(20) for _ in range(3)]})
+    window.append(WireMessage("user", question))
+    opening = Opening(
+        (Message("user", question),),
+        "m",
+        "http://localhost/v1",
+        Certificate("exact", "words", 100),
+        Epoch(),
+        plan,
+        encode(ChatRequest("m", tuple(window), 500).body()),
+    )
+    window.append(WireMessage("assistant", reply))
+    return opening, Closing("complete", (Message("assistant", reply),), usage=Usage(100, 80))
+
+
 async def append(folder: Path, repeats: int) -> dict[str, Any]:
     """Begin and finish of a turn against one bare transaction that writes the same bytes.
 
     Those are what the store is given: question, answer, plan and the request as it is sent. The second
-    comparison leaves the request out, as if recording it cost nothing at all.
+    comparison leaves the request out, as if recording it cost nothing at all. Turns are put in their places
+    later: what that takes for each of them, when somebody reads, is a figure of its own.
     """
     store = await open_store(folder / "append.db")
     chat = await store.new_chat("bench")
@@ -194,31 +213,20 @@ async def append(folder: Path, repeats: int) -> dict[str, Any]:
     for number in range(repeats):
         if number % EPOCH_TURNS == 0:
             window = window[:1]
-        question, reply = words.text(300), words.text(1_200)
-        plan = json.dumps({"items": [words.text(20) for _ in range(3)]})
-        window.append(WireMessage("user", question))
-        opening = Opening(
-            (Message("user", question),),
-            "m",
-            "http://localhost/v1",
-            Certificate("exact", "words", 100),
-            Epoch(),
-            plan,
-            encode(ChatRequest("m", tuple(window), 500).body()),
-        )
-        closing = Closing("complete", (Message("assistant", reply),), usage=Usage(100, 80))
-        window.append(WireMessage("assistant", reply))
+        opening, closing = exchange(words, window)
+        texts = [opening.messages[0].text, closing.messages[0].text, opening.plan]
 
         started = time.perf_counter()
         turn = await store.begin(chat, opening)
         begun = time.perf_counter()
         await store.finish(turn, closing)
         ended = time.perf_counter()
-        theirs.append(bare_transaction(bare, [question, reply, plan], opening.request))
-        without.append(bare_transaction(bare, [question, reply, plan]))
+        theirs.append(bare_transaction(bare, texts, opening.request))
+        without.append(bare_transaction(bare, texts))
         ours.append((ended - started) * 1000)
         begins.append((begun - started) * 1000)
         finishes.append((ended - begun) * 1000)
+    later = [await put_away(store, chat, words) for _ in range(10)]
     await store.close()
     bare.close()
     turn_ms, bare_ms = statistics.median(ours), statistics.median(theirs)
@@ -227,6 +235,7 @@ async def append(folder: Path, repeats: int) -> dict[str, Any]:
         "turn_ms": round(turn_ms, 3),
         "begin_ms": round(statistics.median(begins), 3),
         "finish_ms": round(statistics.median(finishes), 3),
+        "put_away_ms": round(statistics.median(later), 3),
         "bare_transaction_ms": round(bare_ms, 3),
         "bare_without_request_ms": round(statistics.median(without), 3),
         "mean_turn_ms": round(statistics.mean(ours), 3),
@@ -236,6 +245,18 @@ async def append(folder: Path, repeats: int) -> dict[str, Any]:
         "ratio_without_request": round(turn_ms / statistics.median(without), 2),
         "bound": 2,
     }
+
+
+async def put_away(store: DatabaseStore, chat: str, words: Words, turns: int = 20) -> float:
+    """Milliseconds that the first reader waits for each of the turns that nobody has read."""
+    await store.chats()
+    window = [WireMessage("system", SYSTEM)]
+    for _ in range(turns):
+        opening, closing = exchange(words, window)
+        await store.finish(await store.begin(chat, opening), closing)
+    started = time.perf_counter()
+    await store.chats()
+    return (time.perf_counter() - started) * 1000 / turns
 
 
 def sync_ms(folder: Path, times: int = 50) -> float:

@@ -266,17 +266,17 @@ def test_a_turn_instead_of_one_that_is_not_there_is_refused_at_once(tmp_path):
 EARLIER = [
     (
         "first",
-        b'[[["user","","one"]],"m","http://x","[\\"exact\\",\\"words\\",3]","[0,null,[]]","{}",null,1000]',
+        b'[[[["user",""]],"m","http://x","[\\"exact\\",\\"words\\",3]","[0,null,[]]",null,1000],[3,2]]\none{}',
         *(None, None, 0, b'{"messages":["one"]}'),
     ),
     (
         "first",
-        b'[1,false,"complete",[["assistant","","yes"]],"","","[3,1]",5,"[\\"note.md\\"]",null]',
+        b'[[1,false,[["assistant",""]],"complete","","[3,1]",5,null],[3,0,11]]\nyes["note.md"]',
         *(None, None, None, None),
     ),
     (
         "second",
-        b'[[["user","","two"]],"m","http://x","[\\"exact\\",\\"words\\",4]","[1,\\"second\\",[]]","{}",null,2000]',
+        b'[[[["user",""]],"m","http://x","[\\"exact\\",\\"words\\",4]","[1,\\"second\\",[]]",null,2000],[3,2]]\ntwo{}',
         *("first", 0, 17, b'","two"]}'),
     ),
 ]

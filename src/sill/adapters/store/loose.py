@@ -13,10 +13,11 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from ...core.certificate import Certificate
-from ...core.messages import Message
+from ...core.messages import Message, Role
 from ...errors import StoreError
 from ...ports import Closing, Opening, SoFar
 from . import chats, codec, drafts, leases, recordings, turns
@@ -25,7 +26,7 @@ from .drafts import Recent, remember
 from .leases import Held, LeaseTimes
 from .splice import common
 
-_TAIL = 64  # bytes at the end of a request that the next one has not
+_TAIL = 256  # bytes: what is behind the messages of a request is shorter
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,31 +151,27 @@ async def finish(transaction: Transaction, held: Held, closing: Closing) -> None
     )
 
 
-# --- As bytes, so that what is no Unicode text is kept too ------------------------------------------
-
-_encoded = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+# --- As bytes: a line of JSON with what is short, and the texts behind it as they are --------------------
 
 
 def _opening_bytes(opening: Opening, started: int) -> bytes:
-    said = _encoded(
-        [
-            _written(opening.messages),
-            opening.model,
-            opening.endpoint,
-            codec.certificate_text(opening.certificate),
-            codec.epoch_text(opening.epoch),
-            opening.plan,
-            opening.instead_of,
-            started,
-        ]
-    )
-    return codec.as_bytes(said)
+    header = [
+        _heads(opening.messages),
+        opening.model,
+        opening.endpoint,
+        codec.certificate_text(opening.certificate),
+        codec.epoch_text(opening.epoch),
+        opening.instead_of,
+        started,
+    ]
+    return _joined(header, [*(message.text for message in opening.messages), opening.plan])
 
 
 def _opening(said: bytes, request: bytes) -> tuple[Opening, int]:
-    messages, model, endpoint, certificate, epoch, plan, instead_of, started = _decoded(said)
+    header, (*texts, plan) = _parted(said)
+    heads, model, endpoint, certificate, epoch, instead_of, started = header
     return Opening(
-        _messages(messages),
+        _messages(heads, texts),
         model,
         endpoint,
         codec.certificate(certificate),  # type: ignore[arg-type]  # None where it never had one
@@ -188,55 +185,63 @@ def _opening(said: bytes, request: bytes) -> tuple[Opening, int]:
 def _closing_bytes(closing: Closing, held: Held) -> bytes:
     """Of its messages those that are not kept yet, and where they begin."""
     assert held.messages is not None
-    same = turns.common(held.rounds, closing.messages)
-    said = _encoded(
-        [
-            held.messages + same,
-            same < len(held.rounds),
-            closing.status,
-            _written(closing.messages[same:]),
-            closing.outcome,
-            codec.certificate_text(closing.certificate),
-            codec.usage_text(closing.usage),
-            closing.took_ms,
-            closing.references,
-            None if closing.epoch is None else codec.epoch_text(closing.epoch),
-        ]
-    )
-    return codec.as_bytes(said)
+    same = turns.common(held.rounds, closing.messages) if held.rounds else 0
+    messages = closing.messages[same:]
+    header = [
+        held.messages + same,
+        same < len(held.rounds),
+        _heads(messages),
+        closing.status,
+        codec.certificate_text(closing.certificate),
+        codec.usage_text(closing.usage),
+        closing.took_ms,
+        None if closing.epoch is None else codec.epoch_text(closing.epoch),
+    ]
+    texts = [*(message.text for message in messages), closing.outcome, closing.references]
+    return _joined(header, texts)
 
 
 def _closing(said: bytes) -> tuple[Closing, int, bool]:
     """And where its messages begin, and whether they replace others."""
-    first, replaces, status, messages, outcome, certificate, usage, took, references, epoch = (
-        _decoded(said)
+    header, (*texts, outcome, references) = _parted(said)
+    first, replaces, heads, status, certificate, usage, took, epoch = header
+    closing = Closing(
+        status,
+        _messages(heads, texts),
+        outcome,
+        codec.certificate(certificate),
+        codec.usage(usage),
+        took,
+        references,
+        None if epoch is None else codec.epoch(epoch),
     )
-    return (
-        Closing(
-            status,
-            _messages(messages),
-            outcome,
-            codec.certificate(certificate),
-            codec.usage(usage),
-            took,
-            references,
-            None if epoch is None else codec.epoch(epoch),
-        ),
-        first,
-        replaces,
+    return closing, first, replaces
+
+
+def _joined(header: list[Any], texts: Iterable[str]) -> bytes:
+    bodies = [codec.as_bytes(text) for text in texts]
+    line = codec.dumps([header, [len(body) for body in bodies]])
+    return b"".join((line.encode(), b"\n", *bodies))
+
+
+def _parted(said: bytes) -> tuple[list[Any], list[str]]:
+    line, _, bodies = said.partition(b"\n")
+    header, sizes = json.loads(line)
+    ends = list(accumulate(sizes))
+    return header, [
+        codec.as_text(bodies[end - size : end]) for end, size in zip(ends, sizes, strict=True)
+    ]
+
+
+def _heads(messages: Iterable[Message]) -> list[tuple[str, str]]:
+    return [(message.role, codec.carried_text(message.carries)) for message in messages]
+
+
+def _messages(heads: Iterable[tuple[Role, str]], texts: Iterable[str]) -> tuple[Message, ...]:
+    return tuple(
+        Message(role, text, codec.carried(carries))
+        for (role, carries), text in zip(heads, texts, strict=True)
     )
-
-
-def _decoded(said: bytes) -> Any:
-    return json.loads(codec.as_text(said))
-
-
-def _written(messages: Iterable[Message]) -> list[tuple[str, str, str]]:
-    return [(m.role, codec.carried_text(m.carries), m.text) for m in messages]
-
-
-def _messages(written: Iterable[Any]) -> tuple[Message, ...]:
-    return tuple(Message(role, text, codec.carried(carries)) for role, carries, text in written)
 
 
 # --- Put in its place -----------------------------------------------------------------------------
