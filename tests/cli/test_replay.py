@@ -24,8 +24,9 @@ def asked(chosen, monkeypatch):
 
 
 def test_a_turn_is_planned_again_as_it_was(asked, capsys):
-    for answer in asked:
-        assert run(replay, [answer["turn"][:12], "--json"]) == 0
+    first, second = asked
+    for answer, name in ((first, first["turn"][:12]), (second, second["turn"]), (second, "last")):
+        assert run(replay, [name, "--json"]) == 0
         report = json.loads(capsys.readouterr().out)
 
         assert report["predicted"] == report["was"] == answer["certificate"]["predicted"]

@@ -41,8 +41,8 @@ def command(
 ) -> int:
     """Show what a request held: every item, its tokens, and why it was in or out.
 
-    TURN is a turn's id or the beginning of it; without it, the folder's latest turn. A turn with tools has several
-    requests: the last one is shown, or the one that --request names.
+    TURN is a turn's id or the beginning of it; without it, or with `last`, the folder's latest turn. A turn with
+    tools has several requests: the last one is shown, or the one that --request names.
     """
     found, requests, drift = run_async(_find(turn, given))
     if as_bytes:
@@ -121,7 +121,7 @@ async def _find(
     """The turn, its requests, and how its tokenizer has fared at its endpoint."""
     where = settled(given)
     async with open_storage(where.settings) as store:
-        if turn is None:
+        if turn is None or turn == "last":
             chat = await store.latest_chat(str(where.folder))
             recent = await store.turns(chat, limit=1) if chat else []
             if not recent:

@@ -27,14 +27,14 @@ from .screen import Pieces, json_text, plain
 def command(turn: str, send: bool, as_json: bool, **given: Any) -> int:
     """Plan and price a turn of the past for the chosen model, with the files as they were.
 
-    TURN is a turn's id or the beginning of it. Nothing is sent without --send.
+    TURN is a turn's id, the beginning of it, or `last`. Nothing is sent without --send.
     """
     return run_async(_replay(turn, send, as_json, given))
 
 
 async def _replay(name: str, send: bool, as_json: bool, given: dict[str, Any]) -> int:
     async with opened(given) as app:
-        turn = await find_turn(app.store, name)
+        turn = await (_last_turn(app) if name == "last" else find_turn(app.store, name))
         chat = app.chat
         history = await app.store.history_at(turn.id)
         question = await question_of(turn, history, chat.sizer)
@@ -51,6 +51,14 @@ async def _replay(name: str, send: bool, as_json: bool, given: dict[str, Any]) -
                 click.echo(f"was       {report['was']:,} tokens for {plain(turn.model)}")
             click.echo(f"costs     at most {dollars(report['at_most'])}")
         return await _send(app, turn, question) if send else 0
+
+
+async def _last_turn(app: App) -> StoredTurn:
+    chat = await app.latest_chat()
+    turns = await app.store.turns(chat, limit=1) if chat is not None else []
+    if not turns:
+        raise UsageError("nothing was asked yet in this folder", hint="ask something first")
+    return turns[-1]
 
 
 async def find_turn(store: Store, name: str) -> StoredTurn:
