@@ -266,7 +266,7 @@ def test_a_turn_instead_of_one_that_is_not_there_is_refused_at_once(tmp_path):
 EARLIER = [
     (
         "first",
-        b'[[[["user",""]],"m","http://x","[\\"exact\\",\\"words\\",3]","[0,null,[]]",null,1000],[3,2]]\none{}',
+        b'[[[["user",""]],"m","http://x","[\\"exact\\",\\"words\\",3]",null,null,1000],[3,2]]\none{}',
         *(None, None, 0, b'{"messages":["one"]}'),
     ),
     (

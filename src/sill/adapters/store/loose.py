@@ -17,7 +17,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from ...core.certificate import Certificate
-from ...core.messages import Message, Role
+from ...core.messages import Epoch, Message, Role
 from ...errors import StoreError
 from ...ports import Closing, Opening, SoFar
 from . import chats, codec, drafts, leases, recordings, turns
@@ -26,6 +26,7 @@ from .drafts import Recent, remember
 from .leases import Held, LeaseTimes
 from .splice import common
 
+_FIRST = Epoch()
 _TAIL = 256  # bytes: what is behind the messages of a request is shorter
 
 
@@ -82,9 +83,8 @@ async def begin(transaction: Transaction, new: New, last: Last | None) -> tuple[
     if new.opening.instead_of is not None:
         await turns.parent_of(transaction, free.chat, new.opening.instead_of)
     like = last if last is not None and last.chat == free.chat else None
-    return await _lay_opening(
-        transaction, new, Last(free.chat, free.fence, place.used, new.turn, b""), like
-    )
+    held = _held(free.chat, free.fence, place.used, new)
+    return held, await _lay_opening(transaction, held, new, like)
 
 
 async def begin_next(transaction: Transaction, new: New, last: Last) -> tuple[Held, Last]:
@@ -92,48 +92,41 @@ async def begin_next(transaction: Transaction, new: New, last: Last) -> tuple[He
     expires = new.now + int(new.times.lasts * 1000)
     if not await leases.take_again(transaction, last.chat, last.fence, new.holder, expires):
         raise turns.Outdated
-    return await _lay_opening(
-        transaction, new, Last(last.chat, last.fence + 1, last.used, new.turn, b""), last
-    )
+    held = _held(last.chat, last.fence + 1, last.used, new)
+    return held, await _lay_opening(transaction, held, new, last)
 
 
-async def _lay_opening(
-    transaction: Transaction, new: New, now: Last, last: Last | None
-) -> tuple[Held, Last]:
-    opening = new.opening
-    start = 0 if last is None else _shared(opening.request, last.body)
-    like = last if last is not None and start * 2 >= len(opening.request) else None
+def _held(chat: int, fence: int, used: int, new: New) -> Held:
+    count = len(new.opening.messages)
+    return Held(0, chat, fence, used, count, has_partials=False, id=new.turn)
+
+
+async def _lay_opening(transaction: Transaction, held: Held, new: New, last: Last | None) -> Last:
+    request = new.opening.request
+    start = 0 if last is None else _shared(request, last.body)
+    like = last if start * 2 > len(request) else None
     if like is None:
         start = 0
     await transaction.run(
         "INSERT INTO loose (owner, chat, fence, turn, said, base, number, start, request)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         transaction.owner,
-        now.chat,
-        now.fence,
-        new.turn,
-        _opening_bytes(opening, new.now),
+        held.chat,
+        held.fence,
+        held.id,
+        _opening_bytes(new.opening, new.now),
         like.turn if like else None,
         like.number if like else None,
         start,
-        opening.request[start:],
+        request[start:],
     )
-    held = Held(
-        0,
-        now.chat,
-        now.fence,
-        now.used,
-        len(opening.messages),
-        has_partials=False,
-        id=new.turn,
-    )
-    return held, Last(now.chat, now.fence, new.now, new.turn, opening.request)
+    return Last(held.chat, held.fence, new.now, held.id, request)
 
 
 def _shared(request: bytes, last: bytes) -> int:
     """How many bytes both begin with: mostly all but the end of the last one."""
     sure = max(0, len(last) - _TAIL)
-    if request.startswith(last[:sure]):
+    if request.startswith(memoryview(last)[:sure]):
         return sure + common(request[sure : sure + _TAIL], last[sure:])
     return common(request, last)
 
@@ -160,7 +153,7 @@ def _opening_bytes(opening: Opening, started: int) -> bytes:
         opening.model,
         opening.endpoint,
         codec.certificate_text(opening.certificate),
-        codec.epoch_text(opening.epoch),
+        None if opening.epoch == _FIRST else codec.epoch_text(opening.epoch),
         opening.instead_of,
         started,
     ]
@@ -175,7 +168,7 @@ def _opening(said: bytes, request: bytes) -> tuple[Opening, int]:
         model,
         endpoint,
         codec.certificate(certificate),  # type: ignore[arg-type]  # None where it never had one
-        codec.epoch(epoch),
+        _FIRST if epoch is None else codec.epoch(epoch),
         plan,
         request,
         instead_of,

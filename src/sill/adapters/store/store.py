@@ -292,17 +292,16 @@ class DatabaseStore(Shelf):
 
     def _let_go(self, turn: str) -> None:
         self._open.pop(turn, None)
-        if not self._open and self._heart is not None:
-            self._heart.cancel()
-            self._heart = None
 
     def _beat_later(self) -> None:
         loop = asyncio.get_running_loop()
         self._heart = loop.call_later(self._times.beats, self._start_beat)
 
     def _start_beat(self) -> None:
+        # The next turn sets it going again.
         self._heart = None
-        self._beating = asyncio.ensure_future(self._beat())
+        if self._open:
+            self._beating = asyncio.ensure_future(self._beat())
 
     async def _beat(self) -> None:
         """Say that the open turns are alive, again and again for as long as there are any."""
