@@ -22,8 +22,8 @@ def filled(tmp_path, database, texts):
         with schema.writing(place.connection):
             write.take_in(place.connection, [file])
     else:
-        with place.using(), place.connection.writing() as connection, connection.transaction():
-            Writer(connection)._take_in([file])
+        with place.connection.writing() as pen, pen.transaction():
+            Writer(pen)._take_in([file])
     return place
 
 

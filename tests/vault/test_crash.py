@@ -16,6 +16,7 @@ import pytest
 from sill.adapters.index import schema
 from sill.adapters.index.postgres import tables
 from sill.adapters.vault.index import DiskVault
+from tests.vault.conftest import HOMES
 
 INDEX = """
 import asyncio, sys
@@ -92,6 +93,7 @@ def remove(root, database) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("databases", HOMES[:2], indirect=True)
 @pytest.mark.parametrize(
     "kills", [pytest.param(8, id="eight"), pytest.param(50, id="fifty", marks=pytest.mark.long)]
 )

@@ -152,6 +152,21 @@ def test_a_connection_that_is_lost_is_replaced(index, url):
     assert found(index, "alpha") == ["a.md"]
 
 
+def test_a_connection_that_others_may_get_next_is_left_as_it_was(index):
+    asked = "SELECT current_setting('search_path'), current_setting('synchronous_commit')"
+    found(index, "alpha")
+    place = index._place
+
+    with place.connection.writing() as pen:
+        with pen.transaction():
+            pass
+        written = pen.connection.execute(asked).fetchone()
+    with place.connection._pool.connection() as connection:
+        read = connection.execute(asked).fetchone()
+
+    assert [read, written] == [('"$user", public', "on")] * 2
+
+
 def test_a_server_that_is_not_there_is_told(root, tmp_path):
     index = Index(root, f"postgresql://nobody@/nothing?host={tmp_path}&connect_timeout=2")
 
@@ -230,10 +245,10 @@ class TestVectors:
         index = Index(root, url, model="m")
         index.refresh()
         rows = [(number, [1.0, number / 500, 0.5]) for number in range(500)]
-        with index._place.connection.writing() as connection:
-            vectors.keep(connection, "m", rows, indexed_from=500)
-            connection.execute("ANALYZE vectors")
-            found = connection.execute(
+        with index._place.connection.writing() as pen, pen.transaction():
+            vectors.keep(pen.connection, "m", rows, indexed_from=500)
+            pen.connection.execute("ANALYZE vectors")
+            found = pen.connection.execute(
                 "SELECT indexdef FROM pg_indexes WHERE tablename = 'vectors'"
             )
             kinds = [definition.split("USING ")[1][:4] for (definition,) in found]

@@ -84,6 +84,15 @@ def _pool(url: str) -> "Pool":
     )
 
 
+# Both are for one transaction: behind a pooler the next one on the same connection is somebody else's. Nothing outside
+# the schema is ever meant, for the store has tables of the same names.
+_INSIDE = "SELECT set_config('search_path', quote_ident(%s), true)"
+# An index can be made again: what the last moment before a power cut brought may be lost.
+_UNHURRIED = (
+    "SELECT set_config('synchronous_commit', 'off', true), set_config('statement_timeout', '0', true),"
+    " set_config('lock_timeout', '0', true)"
+)
+
 # Plans are made for the words that are asked for, not once for all.
 _KEYWORDS: dict[str, Any] = {
     "autocommit": True,
@@ -116,8 +125,12 @@ class Hand:
         if self._pool is None:
             _ready_to_connect()
             self._pool = POOLS.take(self.url)
-        with speaking(self.server), self._pool.connection() as connection:
-            _look_into(connection, self.schema)
+        with (
+            speaking(self.server),
+            self._pool.connection() as connection,
+            connection.transaction(),
+        ):
+            connection.execute(_INSIDE, (self.schema,))
             self._held = connection
             try:
                 yield
@@ -138,33 +151,55 @@ class Hand:
             POOLS.give_back(self.url)
 
     @contextlib.contextmanager
-    def writing(self, waiting: Callable[[], None] = lambda: None) -> Iterator["Connection[Any]"]:
-        """A connection of its own, as the only one who writes to this index anywhere.
+    def writing(self, waiting: Callable[[], None] = lambda: None) -> Iterator["Pen"]:
+        """The tables, as the only one who writes to this index anywhere.
 
-        ``waiting`` is called now and then until it is, and may give up by raising. The tables are there.
+        ``waiting`` is called now and then until that is so, and may give up by raising.
         """
         import psycopg
 
         _ready_to_connect()
-        with speaking(self.server), psycopg.connect(self.url, **_KEYWORDS) as connection:
-            _configure(connection, _ALIVE)
-            # The index can be made again: what the last moment before a power cut brought may be lost.
-            connection.execute("SET synchronous_commit = off")
-            self._wait_for_lock(connection, waiting)
-            _look_into(connection, self.schema)
-            tables.make(connection, self.schema)
-            yield connection
+        with (
+            speaking(self.server),
+            psycopg.connect(self.url, **_KEYWORDS) as lock,
+            psycopg.connect(self.url, **_KEYWORDS) as connection,
+        ):
+            _configure(lock, _ALIVE)
+            # A transaction that does nothing but hold the lock: a pooler between here and there gives it a
+            # connection of its own until it ends, and whatever ends it lets the lock go.
+            with lock.transaction():
+                lock.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+                self._wait_for_lock(lock, waiting)
+                pen = Pen(connection, self.schema)
+                with pen.transaction():
+                    tables.make(connection, self.schema)
+                yield pen
 
     def _wait_for_lock(self, connection: "Connection[Any]", waiting: Callable[[], None]) -> None:
         pause = _FIRST_WAIT
         key = tables.lock_key(self.schema)
         while True:
-            row = connection.execute("SELECT pg_try_advisory_lock(%s)", (key,)).fetchone()
+            row = connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (key,)).fetchone()
             if row is not None and row[0]:
                 return
             waiting()
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_WAIT)
+
+
+class Pen:
+    """The connection of whoever writes."""
+
+    def __init__(self, connection: "Connection[Any]", schema: str) -> None:
+        self.connection = connection
+        self._schema = schema
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        with self.connection.transaction():
+            self.connection.execute(_INSIDE, (self._schema,))
+            self.connection.execute(_UNHURRIED)
+            yield
 
 
 def is_damage(error: StoreError) -> bool:
@@ -173,11 +208,6 @@ def is_damage(error: StoreError) -> bool:
 
     lost = (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName)
     return isinstance(error.__cause__, (*lost, errors.DataCorrupted, errors.IndexCorrupted))
-
-
-def _look_into(connection: "Connection[Any]", schema: str) -> None:
-    """Nothing outside the schema is ever meant: the store has tables of the same names."""
-    connection.execute("SELECT set_config('search_path', quote_ident(%s), false)", (schema,))
 
 
 def _ready_to_connect() -> None:

@@ -43,8 +43,8 @@ class PostgresPlace:
         return vectors.PostgresVectors(model)
 
     def keep(self, model: str, rows: Iterable[tuple[int, Vector]]) -> None:
-        with self.connection.writing() as connection:
-            vectors.keep(connection, model, rows)
+        with self.connection.writing() as pen, pen.transaction():
+            vectors.keep(pen.connection, model, rows)
 
     def version(self) -> int:
         row = self.connection.execute("SELECT version FROM state").fetchone()
@@ -74,8 +74,8 @@ class PostgresPlace:
             if progress:
                 progress(0, len(found.entries))
 
-        with self._looking.writing(wait) as connection:
-            writer = Writer(connection)
+        with self._looking.writing(wait) as pen:
+            writer = Writer(pen)
             try:
                 return writer.refresh(root, found, progress)
             finally:
@@ -83,10 +83,10 @@ class PostgresPlace:
 
     def rebuild(self) -> None:
         # In one transaction: nobody who reads meanwhile misses a table.
-        with self._looking.writing() as connection, connection.transaction():
-            tables.drop(connection, self._schema)
-            tables.make(connection, self._schema)
-            vectors.adapt(connection)
+        with self._looking.writing() as pen, pen.transaction():
+            tables.drop(pen.connection, self._schema)
+            tables.make(pen.connection, self._schema)
+            vectors.adapt(pen.connection)
         self._own = 0
         self.words = PostgresWords(self.connection)
 
@@ -112,6 +112,6 @@ class PostgresPlace:
         finally:
             looking.close()
         if not is_whole:
-            with looking.writing() as connection:
-                vectors.adapt(connection)
+            with looking.writing() as pen, pen.transaction():
+                vectors.adapt(pen.connection)
         self._is_made = True

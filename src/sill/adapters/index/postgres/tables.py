@@ -75,21 +75,19 @@ def lock_key(schema: str) -> int:
 
 
 def make(connection: "Connection[Any]", schema: str) -> None:
-    """All tables, if they are not there; to be called by whoever has the lock."""
+    """All tables, if they are not there; in a transaction of whoever has the lock."""
     from psycopg import sql
 
-    with connection.transaction():
-        connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
-        if are_there(connection, schema):
-            return
-        # What is left of one that was damaged says nothing worth keeping.
-        drop(connection, schema)
-        connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
-        for statement in _TABLES.split(";\n"):
-            if statement.strip():
-                connection.execute(statement)
-        for name, columns in INDEXES.items():
-            connection.execute(f"CREATE INDEX {name} ON {columns}")
+    if are_there(connection, schema):
+        return
+    # What is left of one that was damaged says nothing worth keeping.
+    drop(connection, schema)
+    connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
+    for statement in _TABLES.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+    for name, columns in INDEXES.items():
+        connection.execute(f"CREATE INDEX {name} ON {columns}")
 
 
 def are_there(connection: Any, schema: str) -> bool:

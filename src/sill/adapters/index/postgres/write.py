@@ -8,17 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...vault.scan import Entry, Scan
 from ..place import Changes, Progress, difference
 from ..readers import read_all
 from ..rows import FileRows
+from .connect import Pen
 from .tables import INDEXES
 from .words import text_vector
-
-if TYPE_CHECKING:
-    from psycopg import Connection
 
 _BATCHES_AT_ONCE = 8  # of what is read, in one transaction
 _FORGOTTEN_AT_ONCE = 1_000
@@ -37,17 +35,19 @@ def storable(found: Scan) -> list[Entry]:
 class Writer:
     """``written`` counts the transactions, so that somebody can tell his own from those of others."""
 
-    def __init__(self, connection: "Connection[Any]") -> None:
-        self._connection = connection
+    def __init__(self, pen: Pen) -> None:
+        self._pen = pen
+        self._connection = pen.connection
         self.written = 0
 
     def refresh(self, root: Path, found: Scan, progress: Progress | None) -> Changes:
         """Take in what is new or changed, forget what is gone."""
         wanted = Scan(tuple(storable(found)), found.skipped)
-        apart = difference(self._connection.execute(ENTRIES).fetchall(), wanted)
+        with self._pen.transaction():
+            apart = difference(self._connection.execute(ENTRIES).fetchall(), wanted)
+            row = self._connection.execute(IN_BULK).fetchone()
         changed = tuple(entry.path for entry in apart.changed)
         self._forget(apart.removed)
-        row = self._connection.execute(IN_BULK).fetchone()
         in_bulk = row is not None and row[0]
         in_bulk = in_bulk or (len(changed) >= _FEWEST and len(changed) >= apart.known)
         if in_bulk:
@@ -74,7 +74,7 @@ class Writer:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with self._connection.transaction():
+        with self._pen.transaction():
             self._connection.execute("UPDATE state SET version = version + 1")
             yield
         self.written += 1
@@ -156,19 +156,19 @@ class Writer:
 
         A mark says that they are missing, so a run that was killed is finished by the next one.
         """
-        with self._connection.transaction():
+        with self._pen.transaction():
             self._connection.execute("UPDATE state SET in_bulk = true")
             for name in INDEXES:
                 self._connection.execute(f"DROP INDEX IF EXISTS {name}")
 
     def _end_bulk(self) -> None:
         """Nothing is missing any more."""
-        with self._connection.transaction():
+        with self._pen.transaction():
             self._connection.execute("SET LOCAL maintenance_work_mem = '256MB'")
             for name, columns in INDEXES.items():
                 self._connection.execute(f"CREATE INDEX IF NOT EXISTS {name} ON {columns}")
             self._connection.execute("UPDATE state SET in_bulk = false")
-        self._connection.execute("ANALYZE files, passages, words, links")
+            self._connection.execute("ANALYZE files, passages, words, links")
 
 
 def _storable(text: Any) -> str:
