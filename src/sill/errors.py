@@ -17,6 +17,7 @@
     ├── LimitReached           the call could cost more than may be spent; it was not made
     ├── TurnInProgress         another turn of this chat is in flight
     ├── Fenced                 this turn was closed by somebody else meanwhile
+    ├── NoPlace                a directory for chats, settings or caches cannot be made
     ├── StoreError             the database cannot be used; nothing was written
     ├── VaultError             files cannot be written; says whether any was changed
     │   └── VaultBusy          another program of ours is writing to this workspace
@@ -145,6 +146,10 @@ class TurnInProgress(SillError):
 
 
 class Fenced(SillError):
+    pass
+
+
+class NoPlace(SillError):
     pass
 
 

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from .errors import NoPlace
+
 APP = "sill"
 
 
@@ -39,9 +41,14 @@ def runtime_dir() -> Path:
 
 def private(directory: Path) -> Path:
     """The directory, made with mode 0700 if it did not exist."""
-    if not directory.is_dir():
-        directory.parent.mkdir(parents=True, exist_ok=True)
-        directory.mkdir(mode=0o700, exist_ok=True)
+    try:
+        if not directory.is_dir():
+            directory.parent.mkdir(parents=True, exist_ok=True)
+            directory.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        why = f"{directory} cannot be made: {error.strerror or error}"
+        hint = "Sill keeps its things there; HOME or the XDG variables can name another place"
+        raise NoPlace(why, hint=hint) from None
     return directory
 
 

@@ -193,3 +193,14 @@ def test_a_hunk_is_rewritten_in_the_editor(home: Home, tmp_path) -> None:
 
     assert (code, written) == (0, "# Plan\n\nBuy rice milk.\n")
     assert (undone.returncode, note.read_text()) == (0, "# Plan\n\nBuy milk.\n")
+
+
+@pytest.mark.parametrize("variable", ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"])
+def test_a_place_that_cannot_be_made_is_named_and_no_bug(home: Home, tmp_path, variable) -> None:
+    (tmp_path / "file").write_text("in the way")
+
+    done = home.sill("chats", "list", **{variable: str(tmp_path / "file")})
+
+    assert done.returncode == 1
+    assert f"{tmp_path / 'file' / 'sill'} cannot be made: " in done.stderr
+    assert "XDG" in done.stderr and "bug" not in done.stderr
