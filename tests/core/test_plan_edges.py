@@ -348,6 +348,25 @@ def test_a_new_name_is_told_at_an_eviction_where_the_request_says_what_it_stands
     assert summary(plan) == expected
 
 
+@pytest.mark.parametrize(
+    "known, offered, expected",
+    [
+        pytest.param(whole("b", "v1", 6), offer("b", "v1", 6), "t2 |  | 26", id="the same text under the same name"),
+        pytest.param(whole("b", "v0", 6), offer("b", "v1", 9, delta=change("b", "v0", "v1", 1)), "t2 | b' | 27", id="and changed a little"),
+        pytest.param(omitted("b"), offer("b", tokens=99), "t2 |  | 22", id="too large, and known to be"),
+        pytest.param(whole("b", "v0", 6), offer("b", "v1", 5), "t2 | x renamed, b | 28", id="another text: sent anew"),
+    ],
+)  # fmt: skip
+def test_a_rename_is_not_told_at_an_eviction_where_an_older_copy_stands_for_the_new_name(
+    known, offered, expected
+):
+    turns = [turn("t1", 70), turn("t2", 10, known)]
+
+    plan = planned(turns, [offered], told=(Sized(envelopes.renamed("x", "b"), 3),))
+
+    assert summary(plan) == expected
+
+
 def test_a_notice_of_another_state_does_not_count_as_told():
     known = Sized(envelopes.omitted(stamp("a", "v0")), 2)
 

@@ -1,7 +1,7 @@
 """Chats with random edits, deletions, renames, failures and windows: what must hold in every request."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sill.core.budget import Profile, budget
@@ -53,7 +53,19 @@ def play(first, played, layout):
         chat.play(move)
 
 
+# Two files with one text: the copy of one leaves, and then the other is renamed to its name.
+TWINS = [
+    Move(),
+    Move(reply="so " * 40),
+    Move(question="what? " * 120),
+    Move(edits={"c": version("c", 8)}, rename=("c", "b"), question="what? " * 120),
+    Move(edits={"c": version("c", 8)}, reply="so " * 40),
+    Move(edits={"c": None}, rename=("b", "c")),
+]
+
+
 @settings(max_examples=2_000, deadline=None)
+@example(budget(Profile(window=9_000, reply=1_800)), TWINS, "folded")
 @given(budgets, st.lists(moves, min_size=1, max_size=12), layouts)
 def test_every_request_of_a_chat_fits_grows_at_its_end_and_shows_files_once(first, played, layout):
     play(first, played, layout)

@@ -7,7 +7,7 @@ eviction takes the window down to the low-water mark (see ``eviction``). What th
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from . import ledger
@@ -118,7 +118,9 @@ def plan_context(
     window = evict(budget, must, book.after(told), None if ask.rounds else wanted)
     if window.kept < needed:
         return OverBudget(ask.fixed + _standing(book), budget.room, "rounds", _parts(ask))
-    return _finish(case, window, kept)
+    clear = tuple(notice for notice in kept if not _is_overtaken(notice, window))
+    window = replace(window, tokens=window.tokens - _tokens(kept) + _tokens(clear))
+    return _finish(case, window, clear)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +232,15 @@ def _is_complete(notice: Sized, wanted: Sequence[Wanted]) -> bool:
         return True
     named = (one for one in wanted if one.offer.stamp.path == carries.new_path)
     return any(one.admitted or one.notice is not None for one in named)
+
+
+def _is_overtaken(notice: Sized, window: Window) -> bool:
+    """Whether an older copy stands for the new name: a rename told after it would take its meaning away."""
+    carries = notice.message.carries
+    if not isinstance(carries, FileNotice) or carries.new_path is None:
+        return False
+    (choice,) = (choice for choice in window.choices if choice.path == carries.new_path)
+    return choice.message is None or choice.fate == "updated"
 
 
 def _grow(case: Case, told: Sequence[Sized], wanted: Sequence[Wanted]) -> Window | None:
