@@ -13,6 +13,7 @@ from typing import Any
 
 import coverage
 import pexpect
+import pytest
 
 TOLD_BY = "COVERAGE_PROCESS_CONFIG"
 
@@ -28,6 +29,13 @@ def told(environment: Mapping[str, str] | None) -> Mapping[str, str] | None:
     if environment is None or TOLD_BY not in os.environ:
         return environment
     return {TOLD_BY: os.environ[TOLD_BY], **environment}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without those that find out what a program loads, gets or takes: measuring would be part of it."""
+    left_out = [item for item in items if item.get_closest_marker("bare")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if not item.get_closest_marker("bare")]
 
 
 def pytest_sessionfinish() -> None:

@@ -49,6 +49,7 @@ def test_what_was_named_is_taken_and_what_is_in_the_path_is_found(tmp_path: Path
     assert find({"PATH": ""}, ()) is None
 
 
+@pytest.mark.bare
 def test_where_none_can_be_installed_one_line_says_how_and_nothing_fails(tmp_path: Path):
     done = subprocess.run(
         [sys.executable, "-c", "import browser, sys; browser.ways = lambda _: []; sys.exit(browser.main())"],

@@ -21,6 +21,7 @@ def modules_after(code: str) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.bare
 @pytest.mark.parametrize(
     "code",
     [
@@ -35,6 +36,7 @@ def test_nothing_heavy_is_imported(code):
     assert [name for name in modules_after(code) if name in HEAVY] == []
 
 
+@pytest.mark.bare
 def test_the_prompt_waits_for_no_http_database_or_tokenizer():
     loaded = modules_after(
         "from sill.cli.main import cli\ncli.get_command(None, 'chat')\n"

@@ -27,6 +27,7 @@ def over(server: LocalServer) -> dict[str, Scalar | None]:
     return {"base_url": server.base_url, "api_key": server.api_key, "profile.chat.reply": 16}
 
 
+@pytest.mark.bare
 def test_importing_sill_loads_nothing_of_it():
     code = "import sill, sys; print([m for m in sys.modules if m.startswith('sill.') or m in ('httpx','sqlite3')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

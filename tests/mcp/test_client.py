@@ -87,6 +87,7 @@ def test_tools_are_listed_and_called_over_http():
     assert found == [("0: R1", False)]
 
 
+@pytest.mark.bare
 def test_a_server_gets_no_variable_that_its_entry_does_not_name(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
     monkeypatch.setenv("TICKETS", "t-1")

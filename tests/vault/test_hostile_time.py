@@ -145,6 +145,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.bare
 @pytest.mark.slow
 @pytest.mark.parametrize("case", [pytest.param(make, id=name) for name, make in CASES.items()])
 def test_a_hostile_vault_keeps_nobody_waiting(tmp_path, case, request):
