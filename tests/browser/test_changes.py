@@ -346,3 +346,19 @@ def test_an_undo_beside_another_change_keeps_that(page, site: Site, model: Scrip
     page.get_by_text("Undone.", exact=True).wait_for()
 
     assert note.read_text() == LIST.replace("line 5", "line five")
+
+
+def test_what_was_decided_of_a_clash_outlives_a_look_at_the_file(
+    page, site: Site, model: ScriptedServer
+):
+    note = conflict(page, site, model, "Looked", WHITE)
+    clash(page).get_by_role("radio", name="By hand").check()
+    clash(page).get_by_role("textbox").fill("black bread, as I like it")
+    clash(page).get_by_role("button", name="Looked.md, line").click()
+    page.get_by_role("tab", name="Changes").click()
+    assert clash(page).get_by_role("textbox").input_value() == "black bread, as I like it"
+
+    page.get_by_text("All decided.").wait_for()
+    page.get_by_role("button", name="Apply the result").click()
+    page.get_by_text("Applied to 1 file.").wait_for()
+    assert note.read_text() == BETTER.replace("rye bread", "black bread, as I like it")

@@ -10,6 +10,14 @@ export interface Merging {
   words: Words;
 }
 
+export interface Begun {
+  merge: api.MergeState;
+  choices: Record<string, (api.ClashChoice | null)[]>;
+}
+
+/** What was decided and not written yet, by key: it outlives a look at another pane. */
+export const begun = new Map<string, Begun>();
+
 export interface Words {
   base: string; // over the text that both sides began with
   side: string; // over the text that the change wants
