@@ -270,8 +270,6 @@ class DatabaseStore(Shelf):
             self._let_go(turn)
             raise
         self._let_go(turn)
-        if self._database.loose is not None:
-            self._database.loose.ended(turn)
         # The next request will hold what was just said: no need to look that up.
         if keys and (recent := self._recent.get(state.chat)) is not None:
             said = tuple(map(codec.as_text, keys))
@@ -292,6 +290,8 @@ class DatabaseStore(Shelf):
 
     def _let_go(self, turn: str) -> None:
         self._open.pop(turn, None)
+        if self._database.loose is not None:
+            self._database.loose.ended(turn)
 
     def _beat_later(self) -> None:
         loop = asyncio.get_running_loop()
