@@ -8,7 +8,9 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+from sill.cli import tokens
 from sill.cli.tokens import command
+from sill.errors import UsageError
 
 
 @pytest.fixture
@@ -91,6 +93,23 @@ def test_the_model_of_the_settings_counts(folder, monkeypatch):
     monkeypatch.setenv("SILL_MODEL", "devstral-small-2")
 
     assert json.loads(run("a.md", "--json").stdout)["tokenizer"] == "tekken"
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_a_model_without_a_name_is_refused(folder, name):
+    result = run("a.md", "-m", "gpt-5", "-m", name)
+
+    assert isinstance(result.exception, UsageError)
+    assert result.stdout == ""
+
+
+def test_of_too_much_on_standard_input_no_part_is_counted(folder, monkeypatch):
+    monkeypatch.setattr(tokens, "LARGEST", 10)
+    whole, more = run("-", "--json", stdin="ten bytes."), run("-", "--json", stdin="ten bytes.\n")
+
+    assert json.loads(whole.stdout)["files"] == [{"path": "-", "tokens": 3}]
+    assert json.loads(more.stdout)["files"] == []
+    assert "sill: -: has more bytes than the limit of 10" in more.stderr
 
 
 def test_an_endpoint_that_is_away_does_not_matter(folder):

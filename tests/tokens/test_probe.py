@@ -63,6 +63,12 @@ def test_silence_means_later(answer):
     [
         pytest.param((200, {"tokens": []}), id="no tokens"),
         pytest.param((200, {"tokens": ["a"]}), id="tokens that are no numbers"),
+        pytest.param((200, {"tokens": [True]}), id="tokens that are truths"),
+        pytest.param((200, {"tokens": [7, 8], "count": -5}), id="a count below nothing"),
+        pytest.param((200, {"tokens": [7, 8], "count": 3}), id="a count that is not of the tokens"),
+        pytest.param((200, {"tokens": [7], "count": True}), id="a count that is a truth"),
+        pytest.param((200, {"tokens": [], "count": 0}), id="a count of nothing"),
+        pytest.param((200, {"tokens": [7, 8], "count": "2"}), id="a count in words"),
         pytest.param((200, {"ok": True}), id="something else"),
         pytest.param((200, [1, 2]), id="a list"),
         pytest.param((200, b"<html>"), id="a page"),

@@ -3,6 +3,7 @@
 import asyncio
 
 import httpx
+import pytest
 
 from sill.adapters.tokens import Endpoint, Probes, counter_for
 from sill.adapters.tokens._vocabularies import vocabulary as packaged
@@ -43,6 +44,30 @@ def test_it_is_recognised():
         return chosen.reason, chosen.window, len(server.asked)
 
     assert with_counter(work) == ("the endpoint counts for itself (vLLM)", 4096, 1)
+
+
+@pytest.mark.parametrize("window", [0, -1, True, "4096", None])
+def test_a_window_that_is_none_is_not_told(window):
+    def answering(path, body):
+        status, said = answer(path, body)
+        return status, said | {"max_model_len": window}
+
+    async def work(chosen, server):
+        return chosen.window
+
+    assert with_counter(work, answering) is None
+
+
+@pytest.mark.parametrize("count", [-1, True, "3", None, 2.0])
+def test_an_answer_that_is_no_count_leaves_estimates(count):
+    def answering(path, body):
+        status, said = answer(path, body)
+        return status, said if "content" in body else said | {"count": count}
+
+    async def work(chosen, server):
+        return await chosen.counter.count(["some words"])
+
+    assert with_counter(work, answering).kind == "estimate"
 
 
 def test_texts_and_requests_are_counted_at_the_server():

@@ -57,6 +57,8 @@ def command(files: tuple[str, ...], models: tuple[str, ...], base_url: str, as_j
     """
     if not files:
         raise UsageError("no file was named", hint="`-` reads standard input")
+    if not all(model.strip() for model in models):
+        raise UsageError("a model without a name", hint="`sill models` lists those that are known")
     settings = settled({"base_url": base_url}).settings
     named = models or (default_model(settings),)
     texts, refused = read_all(files)
@@ -84,8 +86,11 @@ def read_all(files: Sequence[str]) -> tuple[list[Text], list[FileRefused]]:
 def _read(name: str) -> str:
     if name != "-":
         return read_document(Path.cwd(), name, LARGEST).text
+    piped = sys.stdin.buffer.read(LARGEST + 1)
+    if len(piped) > LARGEST:
+        raise FileRefused("-", f"has more bytes than the limit of {LARGEST:,}")
     try:
-        return sys.stdin.buffer.read(LARGEST).decode("utf-8")
+        return piped.decode("utf-8")
     except UnicodeDecodeError as error:
         raise FileRefused("-", f"not UTF-8 text (byte {error.start})") from None
 

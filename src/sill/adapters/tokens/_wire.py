@@ -14,6 +14,11 @@ def seconds_for(texts: Iterable[str]) -> float:
     return min(MOST_SECONDS, PROBE_SECONDS + sum(map(len, texts)) / CHARACTERS_A_SECOND)
 
 
+def whole_number(value: Any, least: int = 0) -> int | None:
+    """The value if it is a number that counts something: JSON's ``true`` is none, nor is what is below ``least``."""
+    return value if type(value) is int and value >= least else None
+
+
 def sound(text: str) -> str:
     """The text as it can be sent: a lone surrogate becomes the replacement character."""
     try:

@@ -12,7 +12,7 @@ from ...core.cuts import blocks
 from ...core.request import ChatRequest
 from ...ports import Overhead
 from ._http import PROBE_SECONDS, Endpoint, Silence, ask
-from ._wire import seconds_for, sound, sound_body
+from ._wire import seconds_for, sound, sound_body, whole_number
 from .estimate import Estimate
 from .overhead import measure_overhead
 
@@ -154,8 +154,7 @@ class LlamaCpp:
             path = "/v1/chat/completions/input_tokens"
             answer = await ask(self._endpoint, "POST", path, body, seconds)
             if not isinstance(answer, Silence):
-                tokens = answer.get("input_tokens")
-                return tokens if isinstance(tokens, int) and tokens >= 0 else None
+                return whole_number(answer.get("input_tokens"))
             if answer.status not in {404, 405, 501}:
                 return None
             self._whole = False  # an older server: it renders, then it tokenizes
@@ -229,10 +228,10 @@ def _first_meta(models: dict[str, Any] | Silence) -> dict[str, Any]:
 
 def _window(props: dict[str, Any] | Silence, meta: dict[str, Any]) -> int | None:
     match props, meta:
-        case {"default_generation_settings": {"n_ctx": int(window)}}, _:
-            return window
-        case _, {"n_ctx": int(window)}:
-            return window
+        case {"default_generation_settings": {"n_ctx": window}}, _ if whole_number(window, 1):
+            return whole_number(window)
+        case _, {"n_ctx": window}:
+            return whole_number(window, least=1)
         case _:
             return None
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from . import llamacpp, vllm
 from ._http import PROBE_SECONDS, Endpoint, Silence, ask
+from ._wire import whole_number
 
 YES_SECONDS = 3600.0
 NO_SECONDS = 3600.0
@@ -62,9 +63,11 @@ async def probe(endpoint: Endpoint, model: str) -> Answer:
     match answer:
         case Silence(later=later):
             return CannotCount(later)
-        case {"count": int(), "tokens": list()}:
-            return vllm.recognise(model, answer)
-        case {"tokens": [*tokens]} if tokens and all(isinstance(token, int) for token in tokens):
+        case {"count": count, "tokens": [*tokens]}:
+            # What does not count its own tokens does not count ours.
+            is_sound = bool(tokens) and whole_number(count) == len(tokens)
+            return vllm.recognise(model, answer) if is_sound else CannotCount(later=False)
+        case {"tokens": [*tokens]} if tokens and all(type(token) is int for token in tokens):
             batches = tokens.count(llamacpp.BETWEEN) == 1
             if batches:
                 tokens = tokens[: tokens.index(llamacpp.BETWEEN)]

@@ -10,7 +10,7 @@ from ...core.certificate import Counts, Tokenizer
 from ...core.request import ChatRequest
 from ...ports import Overhead
 from ._http import PROBE_SECONDS, Endpoint, Silence, ask
-from ._wire import seconds_for, sound, sound_body
+from ._wire import seconds_for, sound, sound_body, whole_number
 from .estimate import Estimate
 from .overhead import measure_overhead
 
@@ -28,10 +28,9 @@ class Found:
 
 def recognise(model: str, answer: dict[str, Any]) -> Found:
     vocabulary = hashlib.sha256(str(answer["tokens"]).encode()).hexdigest()[:16]
-    window = answer.get("max_model_len")
     return Found(
         tokenizer=Tokenizer(id="vllm:" + vocabulary, kind="exact"),
-        window=window if isinstance(window, int) else None,
+        window=whole_number(answer.get("max_model_len"), least=1),
         model=model,
     )
 
@@ -95,5 +94,4 @@ class Vllm:
 
     async def _tokenize(self, body: dict[str, Any], seconds: float) -> int | None:
         answer = await ask(self._endpoint, "POST", "/tokenize", body, seconds)
-        count = None if isinstance(answer, Silence) else answer.get("count")
-        return count if isinstance(count, int) and count >= 0 else None
+        return None if isinstance(answer, Silence) else whole_number(answer.get("count"))
