@@ -151,6 +151,20 @@ class Hand:
             POOLS.give_back(self.url)
 
     @contextlib.contextmanager
+    def first_look(self) -> Iterator["Connection[Any]"]:
+        """A plain connection: it says at once what is wrong, where a pool would wait and try."""
+        import psycopg
+
+        _ready_to_connect()
+        with (
+            speaking(self.server),
+            psycopg.connect(self.url, **_KEYWORDS) as connection,
+            connection.transaction(),
+        ):
+            connection.execute(_INSIDE, (self.schema,))
+            yield connection
+
+    @contextlib.contextmanager
     def writing(self, waiting: Callable[[], None] = lambda: None) -> Iterator["Pen"]:
         """The tables, as the only one who writes to this index anywhere.
 
@@ -158,7 +172,6 @@ class Hand:
         """
         import psycopg
 
-        _ready_to_connect()
         with (
             speaking(self.server),
             psycopg.connect(self.url, **_KEYWORDS) as lock,

@@ -32,8 +32,8 @@ class PostgresPlace:
 
     def is_there(self) -> bool:
         """Whether anybody has made it; nothing is made by asking."""
-        with self._looking.using():
-            return tables.are_there(self._looking, self._schema)
+        with self._looking.first_look() as connection:
+            return tables.are_there(connection, self._schema)
 
     def using(self) -> AbstractContextManager[None]:
         self._make()
@@ -61,13 +61,8 @@ class PostgresPlace:
                 return self._refreshed(root, found, progress)
 
     def _refreshed(self, root: Path, found: Scan, progress: Progress | None) -> Changes:
-        if not self.is_there():
-            self._is_made = False
         self._make()
-        with self._looking.using():
-            entries = self._looking.execute(ENTRIES).fetchall()
-            (in_bulk,) = self._looking.execute(IN_BULK).fetchone()
-        if not in_bulk and entries == storable(found):
+        if self._is_current(found):
             return Changes()
 
         def wait() -> None:
@@ -81,13 +76,20 @@ class PostgresPlace:
             finally:
                 self._own += writer.written
 
+    def _is_current(self, found: Scan) -> bool:
+        with self._looking.using():
+            if not tables.are_there(self._looking, self._schema):
+                return False
+            entries = self._looking.execute(ENTRIES).fetchall()
+            (in_bulk,) = self._looking.execute(IN_BULK).fetchone()
+            return not in_bulk and entries == storable(found)
+
     def rebuild(self) -> None:
         # In one transaction: nobody who reads meanwhile misses a table.
         with self._looking.writing() as pen, pen.transaction():
             tables.drop(pen.connection, self._schema)
             tables.make(pen.connection, self._schema)
             vectors.adapt(pen.connection)
-        self._own = 0
         self.words = PostgresWords(self.connection)
 
     def size(self) -> int:
@@ -105,13 +107,9 @@ class PostgresPlace:
         """Once, and again when it turned out that something is missing."""
         if self._is_made:
             return
-        looking = Hand(self.connection.url, self._schema)
-        try:
-            with looking.using():
-                is_whole = tables.are_there(looking, self._schema) and vectors.is_adapted(looking)
-        finally:
-            looking.close()
+        with self._looking.first_look() as connection:
+            is_whole = tables.are_there(connection, self._schema) and vectors.is_adapted(connection)
         if not is_whole:
-            with looking.writing() as pen, pen.transaction():
+            with self._looking.writing() as pen, pen.transaction():
                 vectors.adapt(pen.connection)
         self._is_made = True

@@ -24,11 +24,13 @@ INDEXES = {
     "aliases_file": "aliases (file)",
 }
 
-# Paths and names are compared as the bytes they are, whatever the database's language is. ``state`` has one row.
+# Paths and names are compared as the bytes they are, whatever the database's language is. ``state`` has one row;
+# its version goes on from the clock, so that an index that was made anew has none that the old one had.
 # Rows of ``words`` stay whole and unpacked on their page, because a search looks at very many of them.
 _TABLES = """
 CREATE TABLE state (
-  single BOOLEAN PRIMARY KEY DEFAULT true CHECK (single), version BIGINT NOT NULL DEFAULT 0,
+  single BOOLEAN PRIMARY KEY DEFAULT true CHECK (single),
+  version BIGINT NOT NULL DEFAULT extract(epoch FROM clock_timestamp()) * 1000000,
   last_file BIGINT NOT NULL DEFAULT 0, last_passage BIGINT NOT NULL DEFAULT 0,
   passages BIGINT NOT NULL DEFAULT 0, tokens BIGINT NOT NULL DEFAULT 0, in_bulk BOOLEAN NOT NULL DEFAULT false
 );
