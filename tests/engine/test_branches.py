@@ -3,6 +3,8 @@
 import asyncio
 import json
 
+import pytest
+
 from sill.app.branches import edit_question, regenerate, switch, tree
 from sill.engine.events import Finished
 from sill.records import Pin
@@ -106,6 +108,14 @@ def test_a_title_that_cannot_be_had_from_the_model_is_the_question(workspace):
     named = title_after(workspace, 'titles = "model"\n', says("A"), refused, says("B"))
 
     assert named == ("Why is the oven cold?", ["main", "title", "main"])
+
+
+@pytest.mark.parametrize("titles", ["extract", "model"])
+def test_a_chat_whose_first_question_nobody_answered_is_named_after_it(workspace, titles):
+    failed = answer(400, {"error": {"message": "no"}})
+    named, spent = title_after(workspace, f'titles = "{titles}"\n', failed, says("B"))
+
+    assert (named, spent) == ("Why is the oven cold?", ["main", "main"])
 
 
 def test_a_chat_stays_without_a_title_where_that_is_wished(workspace):

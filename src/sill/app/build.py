@@ -110,11 +110,11 @@ class App:
             async for event in events:
                 if isinstance(event, Finished):
                     await self._settle(event, question)
-                    is_named = chat is not None or event.outcome != "complete"
-                    if not is_named and self.titles == "extract":
+                    waits = self.titles == "model" and event.outcome == "complete"
+                    if chat is None and not waits and self.titles != "off":
                         await name_chat(self, event.chat)
                 yield event
-                if isinstance(event, Finished) and not is_named and self.titles == "model":
+                if isinstance(event, Finished) and chat is None and waits:
                     await name_chat(self, event.chat, "model")  # nobody waits for it
                 if isinstance(event, Finished) and self.habits is not None:
                     await self.habits.learn(event)

@@ -37,10 +37,12 @@ async def name_chat(app: "App", chat: str, by: TitleBy = "extract") -> str:
     if info is None or info.title or by == "off":
         return info.title if info else ""
     turns = await app.store.turns(chat)
-    first = next((turn for turn in turns if turn.status == "complete"), None)
-    if first is None:
+    if not turns:
         return ""
-    title = await _written_title(app, first) if by == "model" else ""
+    # A question that nobody answered is a name as well: the chat is looked for by it.
+    first = next((turn for turn in turns if turn.status == "complete"), turns[0])
+    is_told = by == "model" and first.status == "complete"
+    title = await _written_title(app, first) if is_told else ""
     title = title or title_of(question_in(first))
     if title:
         await app.store.change_chat(chat, title=title)
