@@ -3,6 +3,7 @@
     SillError
     ├── UsageError             the caller asked for something that cannot be; exit code 2
     │   ├── SettingsError      a settings file, variable or flag is wrong
+    │   │   └── TokenizerRefused   the configured tokenizer is not there, or is none
     │   └── FileRefused        a file cannot be used as text; names it and says why
     ├── ProviderError          the model's side failed; exit code 1
     │   ├── Unreachable        nobody answers there
@@ -46,6 +47,10 @@ class UsageError(SillError):
 
 
 class SettingsError(UsageError):
+    pass
+
+
+class TokenizerRefused(SettingsError):
     pass
 
 

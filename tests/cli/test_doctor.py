@@ -41,6 +41,30 @@ def test_nobody_answers(home):
     assert "is the server running" in found["todo"]
 
 
+@pytest.mark.parametrize(
+    "tokenizer, message",
+    [
+        pytest.param("broken.json", "broken.json: not a tokenizer.json", id="none"),
+        pytest.param("gone.json", "tokenizer 'gone.json' is not there", id="not there"),
+    ],
+)
+def test_a_tokenizer_that_cannot_be_used_is_told_as_such(home, tokenizer, message):
+    (home.folder / "broken.json").write_text("{")
+    with FaultProvider([]) as provider:
+        done = home.sill(
+            "doctor",
+            "--json",
+            OPENAI_BASE_URL=f"{provider.url}/v1",
+            SILL_MODEL="m",
+            SILL_PROBE="false",
+            SILL_TOKENIZER=tokenizer,
+        )
+    found = checks(done)["tokenizer"]
+
+    assert (done.returncode, found["state"], bool(found["todo"])) == (1, "bad", True)
+    assert message in found["text"]
+
+
 def test_a_server_that_fails_is_told_with_what_to_do(home):
     with FaultProvider([head(500)]) as provider:
         done = home.sill(

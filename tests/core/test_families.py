@@ -1,6 +1,8 @@
+from typing import get_args
+
 import pytest
 
-from sill.core.families import family_of
+from sill.core.families import PROVED, Vocabulary, family_of, margin_of
 
 
 @pytest.mark.parametrize(
@@ -73,3 +75,12 @@ def test_a_guess_has_a_margin(model):
 
     assert not family.sure
     assert 0 < family.margin < 0.5
+
+
+@pytest.mark.parametrize("vocabulary", get_args(Vocabulary))
+def test_a_vocabulary_that_is_not_proved_has_a_margin_by_itself(vocabulary):
+    assert (margin_of(vocabulary) == 0) is (vocabulary in PROVED)
+
+
+def test_the_margin_of_a_vocabulary_is_the_widest_of_its_families():
+    assert (margin_of("qwen"), margin_of("mistral_v1")) == (0.03, 0.08)

@@ -180,3 +180,8 @@ def test_a_template_can_do_no_harm(template):
 )
 def test_a_configured_vocabulary_is_used(name, kind):
     assert asyncio.run(counter_for("gpt-4", tokenizer=name)).counter.tokenizer.kind == kind
+
+
+@pytest.mark.parametrize("name, margin", [("tekken", 0.0), ("qwen", 0.03), ("mistral_v1", 0.08)])
+def test_a_configured_vocabulary_has_its_own_margin(name, margin):
+    assert asyncio.run(counter_for("any", tokenizer=name)).counter.tokenizer.margin == margin

@@ -11,7 +11,7 @@ import click
 from .. import __version__
 from ..app import App
 from ..app.build import database_place, shown_database
-from ..errors import SillError
+from ..errors import SillError, TokenizerRefused
 from ..settings import TABLE
 from .checks import (
     Check,
@@ -75,8 +75,9 @@ async def examine(given: dict[str, Any]) -> list[Check]:
             checks.append(Check(*await _examine_drift(app)))
             checks += examine_storage(app.database)
     except SillError as error:
+        what = "tokenizer" if isinstance(error, TokenizerRefused) else "endpoint"
         todo = error.hint or "see docs/models.md for endpoints that work"
-        checks.append(Check("endpoint", "bad", error.message, todo))
+        checks.append(Check(what, "bad", error.message, todo))
         checks.append(
             Check("database", "note", shown_database(database_place(where.settings)), "not opened")
         )

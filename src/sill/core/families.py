@@ -112,6 +112,12 @@ _GUESSED: tuple[_Row, ...] = (
 )  # fmt: skip
 
 
+def margin_of(vocabulary: str) -> float:
+    """What may be missing where this vocabulary counts for models that are known by nothing else."""
+    alike = [one.margin for _, one in _GUESSED if one.vocabulary == vocabulary and not one.likeness]
+    return 0.0 if vocabulary in PROVED else max(alike)
+
+
 def family_of(model: str) -> Family | None:
     """The family of a model as people and services write its name; None if nothing fits.
 

@@ -4,8 +4,8 @@ import logging
 from dataclasses import dataclass
 from typing import get_args
 
-from ...core.families import Family, Vocabulary, family_of
-from ...errors import SettingsError
+from ...core.families import Family, Vocabulary, family_of, margin_of
+from ...errors import TokenizerRefused
 from ...ports import TokenCounter
 from . import huggingface, llamacpp, vllm
 from ._http import Endpoint
@@ -45,7 +45,7 @@ async def counter_for(
 
     1. The endpoint's own, if it counts for itself (asked once, through ``probes``; without them nothing is asked).
     2. The configured ``tokenizer`` unless it is ``auto``: a vocabulary's name, a ``tokenizer.json``, a model
-       in the hub's cache, or ``estimate``. One that cannot be used is a ``SettingsError``.
+       in the hub's cache, or ``estimate``. One that cannot be used is ``TokenizerRefused``.
     3. The vocabulary that the model's name settles; 4. the one it suggests; 5. an estimate. What past answers taught
        (``ratio``) scales the last two.
     """
@@ -91,14 +91,14 @@ def _configured(tokenizer: str, family: Family | None, ratio: float) -> Chosen:
         return Chosen(Estimate(ratio), "configured: estimate", window)
     if tokenizer in get_args(Vocabulary):
         style = family.style if family else "chatml"
-        chosen = Family(tokenizer, tokenizer, style, window)  # type: ignore[arg-type]
+        chosen = Family(tokenizer, tokenizer, style, window, margin=margin_of(tokenizer))  # type: ignore[arg-type]
         counter = local_counter(chosen)
         if counter is not None:
             return Chosen(counter, f"configured: {tokenizer}", window, counter.cuts)
     path = huggingface.find_tokenizer(tokenizer)
     if path is None:
         known = ", ".join(get_args(Vocabulary))
-        raise SettingsError(
+        raise TokenizerRefused(
             f"tokenizer {tokenizer!r} is not there",
             hint=f"a path to a tokenizer.json, a model in the Hugging Face cache, estimate, or one of {known}",
         )

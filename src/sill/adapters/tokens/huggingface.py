@@ -12,7 +12,7 @@ from typing import Any
 from ...core.certificate import Counts, Kind, Tokenizer, weakest
 from ...core.cuts import blocks
 from ...core.request import ChatRequest
-from ...errors import SettingsError
+from ...errors import TokenizerRefused
 from ...ports import Overhead
 from ._template import TemplateRefused, compile_template
 from ._vocabularies import Encode
@@ -41,11 +41,11 @@ def find_tokenizer(name: str, cache: Path | None = None) -> Path | None:
 
 
 def load(path: Path) -> "HuggingFace":
-    """The counter of a ``tokenizer.json``; ``SettingsError`` if it cannot be used."""
+    """The counter of a ``tokenizer.json``; ``TokenizerRefused`` if it cannot be used."""
     try:
         from tokenizers import Tokenizer as Library
     except ImportError:
-        raise SettingsError(
+        raise TokenizerRefused(
             f"{path}: reading this needs the package `tokenizers`",
             hint="install sill with the extra `hf`",
         ) from None
@@ -53,7 +53,10 @@ def load(path: Path) -> "HuggingFace":
         source = path.read_text(encoding="utf-8")
         plain, parsing = Library.from_str(source), Library.from_str(source)
     except Exception as problem:  # the library raises bare Exceptions
-        raise SettingsError(f"{path}: not a tokenizer.json ({problem})") from problem
+        raise TokenizerRefused(
+            f"{path}: not a tokenizer.json ({problem})",
+            hint="`tokenizer` is a file as the Hugging Face hub has it, or the name of a vocabulary",
+        ) from problem
     for library in (plain, parsing):
         library.no_truncation()
         library.no_padding()
