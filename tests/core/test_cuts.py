@@ -66,6 +66,11 @@ def test_a_safe_cut_is_found_by_what_stands_before_the_end(text, start, end):
     assert safe_cut(text, start, end) == (within[0] if within else None)
 
 
+def test_what_stands_at_the_end_or_after_it_makes_no_cut_safe():
+    assert [safe_cut("ab cd ef", 0, end) for end in (2, 3, 8)] == [None, 2, 2]
+    assert [safe_cut("ab cd ef", start, 6) for start in (2, 3, 6)] == [2, 5, None]
+
+
 @pytest.mark.parametrize(
     "text, target, expected",
     [
@@ -74,6 +79,10 @@ def test_a_safe_cut_is_found_by_what_stands_before_the_end(text, start, end):
         pytest.param("ab cd e", 4, ["ab cd", " e"], id="one more than a half"),
         pytest.param("abcdefghi jk", 4, ["abcdefghi", " jk"], id="as soon as it is safe"),
         pytest.param("abcdefghijkl", 4, ["abcdefghijkl"], id="no cut at all"),
+        pytest.param("abcd e", 4, ["abcd e"], id="a half more is no reason to cut"),
+        pytest.param("abcd ef", 4, ["abcd", " ef"], id="more than a half more is"),
+        pytest.param("abcdef gh", 6, ["abcdef gh"], id="a third more is none"),
+        pytest.param("abcd efg h", 4, ["abcd", " efg h"], id="nor is it later in the text"),
         pytest.param("abcd ef\nghij kl", 4, ["abcd", " ef\nghij", " kl"], id="at the very target"),
     ],
 )

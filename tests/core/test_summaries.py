@@ -48,6 +48,7 @@ def test_properties_that_are_known_are_not_read_again(about, expected):
     text = "---\nsummary: another\n---\nBody and more of it"
 
     assert summarize_with(about, text, 12) == expected
+    assert summarize("Body and more of it", 12) == Summary("Body and…", "paragraph")
     assert summarize_with(about, "x" * 201).text == (about.summary or "x" * 199 + "…")
 
 
@@ -61,7 +62,8 @@ def test_properties_that_are_known_are_not_read_again(about, expected):
         pytest.param("exact", 5, "exact", id="fits to the letter"),
         pytest.param("One two. Three four.", 8, "One two.", id="a sentence that just fits"),
         pytest.param("One two. Three four.", 7, "One…", id="a sentence that just does not"),
-        pytest.param("Oh. And so it went on", 9, "Oh.", id="a sentence of a third"),
+        pytest.param("Oh. And so it went on", 11, "Oh.", id="a sentence of a third"),
+        pytest.param("the X twothree", 7, "the X…", id="a letter stays before the ellipsis"),
         pytest.param("Oh. And so it went on", 12, "Oh. And so…", id="a sentence that is too short"),
         pytest.param("! abc def", 3, "!", id="a sentence of one letter"),
         pytest.param("One. Two! Three four five", 12, "One. Two!", id="as many sentences as fit"),
