@@ -97,6 +97,7 @@ def test_it_stops_where_nothing_comes_of_it_and_says_how_to_go_on(agent):
     assert short.stderr.splitlines()[-1] == (
         "sill: 1 steps were not enough; `sill agent --continue --steps N` goes on"
     )
+    assert more.stdout, more.stderr
     assert len(json.loads(more.stdout)["steps"]) == 2
 
 
