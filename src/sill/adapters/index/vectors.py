@@ -22,6 +22,7 @@ class Vectors:
     def __init__(self, model: str, all_at_once: int = ALL_AT_ONCE) -> None:
         self.model = model
         self._most = all_at_once
+        self._looked_at = 0  # the newest vector of any model, when it was last looked for new ones
         self._last = 0
         self._count = 0
         self._hashes: Any = None  # numpy int64, with room to grow
@@ -74,11 +75,15 @@ class Vectors:
         """Take in what was embedded since the last time."""
         import numpy
 
+        (latest,) = connection.execute("SELECT max(id) FROM vectors").fetchone()
+        if latest is None or latest == self._looked_at:
+            return
         # By id: databases would rather walk through all vectors of the model, and sort them.
         new, newest = connection.execute(
             "SELECT count(*), max(id) FROM vectors WHERE id > ? AND model || '' = ?",
             (self._last, self.model),
         ).fetchone()
+        self._looked_at = latest
         if not new:
             return
         rows = connection.execute(
