@@ -43,6 +43,10 @@ def test_one_hunk_is_taken_and_the_other_left(page, site: Site, model: ScriptedS
     assert page.locator(".hunk mark").all_text_contents() == ["oat ", "rye "]
 
     page.get_by_role("checkbox", name="Take change 2 of Partial.md").uncheck()
+    page.get_by_role("link", name="Partial.md").click()  # a look at the file forgets nothing
+    page.get_by_role("tab", name="Changes").click()
+    page.get_by_role("link", name="Partial.md").click()
+    page.go_back()  # from the file, to the same proposal
     page.get_by_role("button", name="Apply 1 of 2").click()
     page.get_by_text("Applied to 1 file.").wait_for()
 

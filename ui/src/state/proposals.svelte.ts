@@ -11,6 +11,7 @@ class Proposals {
   list = $state.raw<api.ProposalInfo[]>([]);
   asking = $state<{ instruction: string; stop: AbortController } | null>(null);
 
+  left = $state<Record<string, Record<string, number[]>>>({}); // hunks that are not taken, by proposal and file
   turning = $state.raw<{ edit: string; way: api.Way } | null>(null); // an undo or redo that clashes
 
   /** Let the user say what becomes of an undo or redo, in the history. */

@@ -26,6 +26,8 @@ const HOME: Place = {
   turn: null,
 };
 
+const OURS = { ours: true }; // marks the entries of the history that hold a whole place
+
 const VIEWS: readonly View[] = ["chat", "overview"];
 const SIDES: readonly Side[] = ["document", "changes", "window", "none"];
 const TOPICS: readonly Topic[] = ["cost", "documents", "graph", "index", "memory", "settings"];
@@ -57,23 +59,29 @@ class Route {
   place = $state<Place>(readPlace(location.hash));
 
   constructor() {
-    addEventListener("hashchange", () => {
-      const read = readPlace(location.hash);
-      // A link inside a text names only the document; the chat stays.
-      if (read.doc !== null && read.chat === null && read.view === "chat") {
-        this.go({ side: "document", doc: read.doc, at: read.at }, true);
-      } else {
-        this.place = read;
-      }
-    });
+    history.replaceState(OURS, "");
+    addEventListener("popstate", () => this.#arrive());
+    addEventListener("hashchange", () => this.#arrive());
+  }
+
+  /** Back and forward restore a whole place; a link inside a text names only the document, and the rest stays. */
+  #arrive(): void {
+    const read = readPlace(location.hash);
+    const isLink = history.state === null;
+    if (isLink && read.doc !== null && read.chat === null && read.view === "chat") {
+      this.place = { ...this.place, side: "document", doc: read.doc, at: read.at };
+      history.replaceState(OURS, "", writePlace(this.place));
+    } else {
+      this.place = read;
+    }
   }
 
   go(change: Partial<Place>, replacing = false): void {
     this.place = { ...this.place, ...change };
     const hash = writePlace(this.place);
     if (hash === (location.hash || "#")) return;
-    if (replacing) history.replaceState(null, "", hash);
-    else history.pushState(null, "", hash);
+    if (replacing) history.replaceState(OURS, "", hash);
+    else history.pushState(OURS, "", hash);
   }
 
   open(path: string, at: string | null = null): void {
@@ -82,7 +90,3 @@ class Route {
 }
 
 export const route = new Route();
-
-addEventListener("popstate", () => {
-  route.place = readPlace(location.hash);
-});
