@@ -143,9 +143,9 @@ class DatabaseStore(Shelf):
             begun = await self._begun(
                 self._database.start(lambda t: loose.begin(t, new, last), short=True)
             )
-        held, now_last = begun
+        held, left = begun
         place.begun(new.turn)
-        remember(self._last, new.chat, now_last)
+        remember(self._last, new.chat, left)
         return held
 
     async def _begun(self, writing: "asyncio.Future[tuple[Held, T]]") -> tuple[Held, T]:
