@@ -14,8 +14,8 @@ from ...errors import ProviderError, UsageError
 from ...paths import data_dir, private
 from ...ports import Embedder, SearchMode
 from ..index.index import Index, Status
-from ..index.search import Signals
 from ..index.place import Changes, Progress
+from ..index.search import Signals
 from .scan import Choice
 from .watch import changes
 
