@@ -10,6 +10,7 @@ from sill.adapters.index.search import Signals
 from sill.adapters.vault.index import DiskVault
 from sill.core.rank import fit
 from sill.testing import BagEmbedder
+from tests.vault.conftest import HOMES
 
 
 def run(work):
@@ -99,6 +100,7 @@ def test_two_processes_can_share_an_index(folder):
     run(second.close())
 
 
+@pytest.mark.parametrize("databases", HOMES[:1], indirect=True)
 @pytest.mark.parametrize(
     "damage",
     [
