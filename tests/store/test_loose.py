@@ -84,6 +84,45 @@ def test_what_a_dead_process_laid_down_is_there_for_the_next(tmp_path, turns):
     assert lying(path) == 0
 
 
+def test_a_damaged_recording_takes_only_the_request_that_begins_like_it(tmp_path):
+    """Of a process that died; what was said is kept, and no request is shown that was not sent."""
+    path, left = tmp_path / "sill.db", tmp_path / "left.db"
+    file = "a long line of a file " * 30
+
+    async def talk():
+        store = await open_store(path)
+        chat = await store.new_chat("w")
+        first = await store.begin(chat, opening("one", file))
+        await store.finish(first, closing("1"))
+        await store.turns(chat)  # the first one is put in its place
+        second = await store.begin(
+            chat, opening("two", file, request=body("one", file, "1", "two"))
+        )
+        await store.finish(second, closing("2"))
+        with closed(sqlite3.connect(path)) as here, closed(sqlite3.connect(left)) as there:
+            here.backup(there)
+            there.execute("UPDATE requests SET hash = zeroblob(32)")
+            there.commit()
+        await store.close()
+        return chat
+
+    async def look(chat):
+        store = await open_store(left)
+        found = await store.turns(chat)
+        sent = await store.requests(found[1].id)
+        third = await store.turn(await store.begin(chat, opening("three")))
+        await store.close()
+        return [[message.text for message in turn.messages] for turn in found], sent, third.request
+
+    chat = asyncio.run(talk())
+    laid_down = lying(left)
+    said, sent, third = asyncio.run(look(chat))
+
+    assert laid_down == 2
+    assert (said, sent) == ([["one", file, "1"], ["two", file, "2"]], [])
+    assert third == opening("three").request
+
+
 def test_a_turn_is_read_as_it_was_written(tmp_path):
     """Every field, of whatever kind, comes out of the row as it went in."""
     path = tmp_path / "sill.db"

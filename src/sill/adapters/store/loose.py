@@ -298,14 +298,17 @@ class Loose:
 
     async def _put_opening(self, transaction: Transaction, row: _Row, added: bytes) -> Recent:
         recent = await self._like_recent(transaction, row.chat)
-        request = await _begun_like(transaction, row, recent) + added
-        opening, started = _opening(row.said, request)
-        _, recorded = await turns.put_begun(
+        begun = await _begun_like(transaction, row, recent)
+        opening, started = _opening(row.said, (begun or b"") + added)
+        held, recorded = await turns.put_begun(
             transaction,
             Held(0, row.chat, row.fence),
             drafts.draft(row.turn, opening, recent, started),
             await chats.place_of(transaction, row.chat),
         )
+        if begun is None:
+            await recordings.forget(transaction, [held.turn])
+            return Recent(row.chat)
         return recorded
 
     async def _put_closing(self, transaction: Transaction, row: _Row) -> None:
@@ -351,8 +354,11 @@ class Loose:
         self._recent.pop(held.chat, None)
 
 
-async def _begun_like(transaction: Transaction, row: _Row, recent: Recent) -> bytes:
-    """What the request has in common with the one it begins like."""
+async def _begun_like(transaction: Transaction, row: _Row, recent: Recent) -> bytes | None:
+    """What the request has in common with the one it begins like; None if that one is damaged.
+
+    Then nobody can tell any more what was sent. What was said is kept all the same, and stands in nobody's way.
+    """
     if row.base is None or row.number is None:
         return b""
     turn = await turns.key_of(transaction, row.base)
@@ -360,4 +366,7 @@ async def _begun_like(transaction: Transaction, row: _Row, recent: Recent) -> by
     key = turn * recordings.EACH + row.number
     if recent.recording is not None and recent.recipe is not None and recent.recipe.key == key:
         return recent.recording.body[: row.start]
-    return (await recordings.body_of(transaction, key))[: row.start]
+    try:
+        return (await recordings.body_of(transaction, key))[: row.start]
+    except StoreError:
+        return None
