@@ -106,6 +106,8 @@ def measured(notes: int, url: str | None, *, with_peers: bool) -> dict[str, Any]
         if url:
             drop(url, root)
         index.close()
+        if not url:
+            size_of_index = database.stat().st_size  # without its log
         return {
             "notes": notes,
             "home": "PostgreSQL" if url else "SQLite",
