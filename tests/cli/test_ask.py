@@ -10,6 +10,8 @@ import pytest
 
 from sill.cli.main import cli, run
 from sill.core.messages import fingerprint
+from tests.models.fault_provider import FaultProvider, completion, ok
+from tests.models.fault_provider import answer as reply
 
 KEYS = [
     "answer", "outcome", "model", "endpoint", "certificate", "usage", "cost", "references", "chat", "turn", "ms",
@@ -89,6 +91,36 @@ def test_the_json_object_has_exactly_the_documented_keys(chosen):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "arguments, end, expected",
+    [
+        pytest.param((), "", ["", "sill: the", "sill: “there", ""], id="within a line"),
+        pytest.param((), "\n", ["sill: the", "sill: “there", ""], id="after a line"),
+        pytest.param(
+            ("--no-stream",), "", ["sill: the", "sill: “there", ""], id="before the answer"
+        ),
+        pytest.param(("-q",), "", [""], id="quiet"),
+    ],
+)
+def test_remarks_have_lines_of_their_own_on_a_screen(home, arguments, end, expected):
+    """One that the server read too little, one that the quotation is made up."""
+    said = f"As they say: “there is no bread without an oven in May”{end}"
+    is_whole = "--no-stream" in arguments
+    with FaultProvider(reply(200, completion(content=said)) if is_whole else ok(said)) as provider:
+        done = home.sill(
+            *("ask", *arguments, "Why?"),
+            OPENAI_BASE_URL=f"{provider.url}/v1",
+            OPENAI_API_KEY="k",
+            SILL_MODEL="m",
+            SILL_PROBE="false",
+            SILL_TOKENIZER="o200k_base",
+            SILL_WINDOW="8192",
+        )
+
+    assert (done.returncode, done.stdout) == (0, said.rstrip("\n") + "\n")
+    assert [" ".join(line.split()[:2]) for line in done.stderr.split("\n")] == expected
+
+
 def test_a_question_can_be_piped_in(chosen):
     done = chosen.sill("ask", "--json", stdin="Name three colours.\n")
 

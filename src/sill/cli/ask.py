@@ -96,7 +96,7 @@ async def answer(
         outcome: Finished | Refused | None = None
         started: Started | None = None
         waiting, pieces = Waiting(is_silent=manner.quiet), Pieces()
-        printed = ""
+        printed, is_within = "", False  # in a line on the screen
         async for event in app.ask(chat, gathered.question):
             waiting.clear()
             match event:
@@ -107,13 +107,14 @@ async def answer(
                     if stream and not as_json:
                         click.echo(pieces.add(text), nl=False)
                         sys.stdout.flush()
+                        is_within = not text.endswith("\n")
                     printed += text
                 case Notice(text=text):
-                    if not manner.quiet:
-                        click.echo(f"sill: {plain(text)}", err=True)
+                    _remark(text, manner, is_within=is_within)
+                    is_within = False
                 case ToolUsed():
-                    if not manner.quiet:
-                        click.echo(f"sill: {plain(f'{event.name} {event.arguments}')}", err=True)
+                    _remark(f"{event.name} {event.arguments}", manner, is_within=is_within)
+                    is_within = False
                 case Finished() | Refused():
                     outcome = event
         assert outcome is not None
@@ -128,6 +129,13 @@ async def answer(
             if not manner.quiet and sys.stdout.isatty() and sys.stderr.isatty():
                 await tell_sources(worth_showing(outcome.references, started), app.folder, err=True)
         return conclude(outcome, quiet=as_json)
+
+
+def _remark(text: str, manner: Manner, *, is_within: bool) -> None:
+    """On a line of its own, also within an answer whose line has not ended yet."""
+    if not manner.quiet:
+        start = "\n" if is_within else ""
+        click.echo(f"{start}sill: {plain(text)}", err=True)
 
 
 def tell_unresolved(links: Sequence[str]) -> None:
