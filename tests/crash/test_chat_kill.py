@@ -91,6 +91,5 @@ def test_two_hundred_kills_lose_nothing(place):
 
 
 @pytest.mark.long
-@pytest.mark.skipif("--long" not in sys.argv, reason="only with --long")
 def test_two_thousand_kills_lose_nothing(place):
     check(place, kills=2_000)

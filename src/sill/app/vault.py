@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..adapters.index.index import POSTGRES_URLS
+from ..adapters.store import POSTGRES_URLS
 from ..adapters.vault.index import DiskVault
 from ..adapters.vault.scan import Choice, choice
 from ..settings import Settings

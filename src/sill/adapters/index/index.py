@@ -12,13 +12,13 @@ from ...core.query import Query, parse_query, terms
 from ...core.rank import Hit, Ranked, one_per
 from ...core.references import Reference, deduplicated, link_reference, typed_links
 from ...core.resolve import Files
+from ..store import POSTGRES_URLS
 from ..vault.scan import Choice, Skipped, is_binary, read_inside, scan
 from . import search, vectors
 from .graph import LinkGraph, load_aliases, load_graph
 from .place import Changes, Connection, Place, Progress
 from .search import Shelf, Signals
 
-POSTGRES_URLS = ("postgresql://", "postgres://")
 _FEW = 1_000  # changes that are followed; with more the names are read anew
 
 

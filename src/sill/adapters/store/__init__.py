@@ -6,7 +6,7 @@ from .database import Database
 from .leases import LeaseTimes
 from .store import DatabaseStore
 
-__all__ = ["DatabaseStore", "LeaseTimes", "open_store"]
+__all__ = ["POSTGRES_URLS", "DatabaseStore", "LeaseTimes", "open_store"]
 
 POSTGRES_URLS = ("postgresql://", "postgres://")
 
