@@ -12,6 +12,9 @@ from ..vault.scan import Entry, Scan
 Progress = Callable[[int, int], None]  # done, of how many
 Vector = Sequence[float]
 
+WEIGHTS = (3.0, 2.0, 1.0)
+"""Of title, headings and text in BM25."""
+
 
 @dataclass(frozen=True, slots=True)
 class Changes:

@@ -9,9 +9,9 @@ from pathlib import Path
 from ...core.query import Query, full_text_expression
 from ..vault.scan import Scan
 from . import schema, vectors, write
-from .place import Changes, Progress, Vector
+from .place import WEIGHTS, Changes, Progress, Vector
 
-_WEIGHTS = "3.0, 2.0, 1.0"  # of title, headings and text in BM25
+_WEIGHTS = ", ".join(map(str, WEIGHTS))
 
 
 class SqlitePlace:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from ....core.lexemes import lexemes
 from ....core.query import Query, terms
-from ..place import Connection
+from ..place import WEIGHTS, Connection
 
-_TITLE, _HEADINGS, _TEXT = 3.0, 2.0, 1.0  # weights in BM25
+_TITLE, _HEADINGS, _TEXT = WEIGHTS
 # PostgreSQL's, of the labels D to A: none may be more than one.
 _WEIGHTS = f"{{{_TEXT / _TITLE},0,{_HEADINGS / _TITLE},1}}"
 _SATURATION, _LENGTH = 1.2, 0.75
